@@ -1,0 +1,23 @@
+// The evaluator: turns a candidate into costs, by measuring or by estimating.
+#ifndef RLC_COST_EVALUATOR_H_
+#define RLC_COST_EVALUATOR_H_
+
+#include "rlc/base/error.h"
+#include "rlc/cost/catalogue.h"
+#include "rlc/cost/cost.h"
+
+namespace rlc {
+
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  // Costs of the candidate. Error: it could not be built, or crashed, hung or ran out of memory; the sentence says which.
+  virtual Expected<Costs> Evaluate(const Candidate& candidate) = 0;
+  virtual CostSource source() const = 0;
+  // How many evaluations were really made (not answered from a store): what budgets count.
+  virtual int evaluations() const = 0;
+};
+
+}  // namespace rlc
+
+#endif  // RLC_COST_EVALUATOR_H_

@@ -1,0 +1,48 @@
+// Runs exact rewrites over a graph until none of them applies.
+#ifndef RLC_REWRITE_PIPELINE_H_
+#define RLC_REWRITE_PIPELINE_H_
+
+#include <string>
+#include <vector>
+
+#include "rlc/base/error.h"
+#include "rlc/rewrite/rewrite.h"
+
+namespace rlc {
+
+// Services of higher layers. `types` is needed; rules that ask for shapes see what it inferred last.
+struct Services {
+  TypeInference* types = nullptr;
+  ConstantEvaluator* evaluator = nullptr;
+};
+
+struct PipelineOptions {
+  std::vector<std::string> only;  // rule ids; empty: all exact ones
+  std::vector<std::string> skip;
+  int64_t fold_limit = 1 << 20;   // bytes a folded constant may grow by
+  bool fold = true;               // false: no constant folding
+};
+
+// One rewrite that was made, or refused.
+struct RewriteEvent {
+  std::string rule, site, reason;  // reason: only for refusals
+};
+
+struct PipelineReport {
+  std::vector<RewriteEvent> applied;   // in order
+  std::vector<RewriteEvent> refused;   // near misses in the final graph
+  int rounds = 0;
+  bool changed() const { return !applied.empty(); }
+};
+
+// Applies the exact rules to a fixed point: each round goes over the graph once per rule, then types are inferred anew.
+// Bounded: every rule shrinks a measure (docs/adr), and rounds are capped. Subgraph bodies are simplified too when the
+// rules allow it. Error: unknown rule id in the options (kUsage), or a graph that contradicts itself.
+Expected<PipelineReport> Simplify(Graph& graph, const Services& services, const PipelineOptions& options = {});
+
+// The same for one rule, over all its sites ("*").
+Expected<PipelineReport> ApplyEverywhere(Graph& graph, const Rewrite& rule, const Services& services);
+
+}  // namespace rlc
+
+#endif  // RLC_REWRITE_PIPELINE_H_
