@@ -106,7 +106,8 @@ class Graph {
 
   const std::vector<ValueId>& inputs() const { return inputs_; }    // the interface, kOverridable ones included
   const std::vector<ValueId>& outputs() const { return outputs_; }  // duplicates possible
-  const std::vector<ValueId>& initializers() const { return initializers_; }  // dense and sparse, file order
+  // Dense, sparse and kOverridable ones, in the order in which they were added.
+  const std::vector<ValueId>& initializers() const { return initializers_; }
 
   ValueId Find(std::string_view name) const;  // kNone when there is none
 
@@ -119,9 +120,9 @@ class Graph {
   NodeId SingleReader(ValueId id) const;
   bool HasReaders(ValueId id) const { return is_output(id) || !value(id).uses.empty(); }
   const Type& type(ValueId id) const { return value(id).type; }
-  // Names of values of enclosing graphs that this one (or a body in it) reads.
+  // Names of values of enclosing graphs that this one (or a body in it) reads: its kCaptured values with readers.
   std::vector<std::string> CapturedNames() const;
-  // Same place in the order: true when a comes before b.
+  // True when a comes before b in nodes().
   bool Before(NodeId a, NodeId b) const;
 
   // --- building and changing -------------------------------------------------------------------------------------
@@ -137,12 +138,14 @@ class Graph {
   ValueId AddValue(std::string name, Type type = {});  // to become the output of a node
   void AddOutput(ValueId id);
 
-  // `node.outputs` are values from AddValue that have no producer yet. Position: at the end, or just before `before`
-  // (whose inputs' producers must come before the new node's place; the verifier checks order). `captures` is computed.
+  // `node.outputs` are values from AddValue that have no producer yet. Position: at the end, or just before `before` (the
+  // producers of its inputs must come before that place; the verifier checks the order). `captures` is computed: a name
+  // that a body captures and that this graph does not know becomes a kCaptured value of this graph (the verifier refuses
+  // those in the main graph).
   NodeId AddNode(Node node, NodeId before = NodeId::kNone);
   // Precondition, checked: nothing reads its outputs. Its output values go with it.
   void RemoveNode(NodeId id);
-  // Precondition, checked: no readers, not an interface input.
+  // Precondition, checked: an initializer without readers that is not an interface input.
   void RemoveInitializer(ValueId id);
 
   void SetInput(NodeId node, size_t input, ValueId value);  // grows the list with kNone when needed
@@ -162,13 +165,15 @@ class Graph {
   // All readers of `from`, bodies included, read `to` instead. Graph outputs are not touched.
   void ReplaceUses(ValueId from, ValueId to);
   // `node` produces `value` as its output `index` from now on, and the node that produced it before gets a fresh value
-  // (without readers) in its place: how a fused node takes over a graph output with its name and its readers.
+  // (without readers) in its place: how a fused node takes over a graph output with its name and its readers. A value
+  // that `node` had there must have no readers (checked) and goes.
   void TakeOverOutput(NodeId node, size_t index, ValueId value);
-  // Drops an optional output that nobody reads (it becomes absent).
+  // Drops an optional output that nobody reads (checked): it becomes absent.
   void DropOutput(NodeId node, size_t index);
 
-  // A name that no value in any scope of the model has: `hint` itself if free, else hint + "_rlc" + scope + number.
-  // Depends only on the graph's history, so replaying the same rewrites gives the same names.
+  // A name that no value in any scope of the model has: in the main graph `hint` itself if free; else hint + "_rlc" +
+  // scope + number. The name is not reserved: use it at once. Depends only on the graph's history, so replaying the same
+  // rewrites gives the same names.
   std::string UniqueName(std::string_view hint);
 
   // Set once by the importer: all value names of the model, all scopes, and a tag that keeps scopes apart.
@@ -181,19 +186,27 @@ class Graph {
   std::string extra;  // the rest of the GraphProto (doc string, quantization annotations, metadata), serialized
 
  private:
+  Node& MutableNode(NodeId id);
+  Value& MutableValue(ValueId id);
   ValueId NewValue(Value value);
-  void AddUses(NodeId id);
-  void RemoveUses(NodeId id);
+  void EraseValue(ValueId id);
+  void AddUse(ValueId value, Use use);
   void RemoveUse(ValueId value, Use use);
-  void Renumber() const;
+  void UpdateCaptures(NodeId id);   // after a body changed
+  void UpdateConstants(NodeId id);  // after the op or an attribute changed
+  void Rename(ValueId id, std::string name);
+  // In a body: what was captured as `from` is captured as `to`.
+  void RenameCaptured(const std::string& from, const std::string& to);
+  void RenameInBodies(NodeId id, const std::string& from, const std::string& to);
+  size_t Place(NodeId id) const;  // index in order_
+  void RelabelAll();
 
   std::string name_;
   std::map<std::string, int> opsets_;
   std::vector<std::optional<Node>> nodes_;
   std::vector<std::optional<Value>> values_;
   std::vector<NodeId> order_;
-  mutable std::vector<int32_t> position_;  // of a node in order_; rebuilt when stale_
-  mutable bool stale_ = true;
+  std::vector<int64_t> label_;  // of a node: increases along order_, with gaps for insertions
   std::vector<ValueId> inputs_, outputs_, initializers_;
   std::unordered_map<std::string, ValueId> by_name_;
   std::shared_ptr<const std::unordered_set<std::string>> scope_names_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ class Tensor {
 
   // Takes over `bytes` (moved, never copied). Precondition, checked: the size fits dtype and dims (ByteSize()).
   static Tensor FromBytes(DType dtype, std::vector<int64_t> dims, std::string bytes);
-  // Bytes that live elsewhere, for example in a mapped file; `owner` keeps them alive.
+  // Bytes that live elsewhere, for example in a mapped file; `owner` keeps them alive. Copied if they are not aligned for
+  // the element type.
   static Tensor FromView(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                          std::shared_ptr<const void> owner);
   static Tensor FromStrings(std::vector<int64_t> dims, std::vector<std::string> strings);
