@@ -10,8 +10,8 @@ namespace rlc {
 // Seconds since an arbitrary moment; never runs backwards.
 using Clock = std::function<double()>;
 
-Clock SteadyClock();   // the machine's monotonic clock
-Clock SystemClock();   // seconds since 1970-01-01 UTC, for time stamps only (it may jump)
+Clock SteadyClock();  // the machine's monotonic clock
+Clock SystemClock();  // seconds since 1970-01-01 UTC, for time stamps only (it may jump)
 
 // A clock that stands still until it is told to move. Copies share the time; convert to a Clock with AsClock().
 class ManualClock {

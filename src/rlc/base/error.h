@@ -51,19 +51,19 @@ namespace internal {
 
 }  // namespace rlc
 
-#define RLC_CHECK(condition)                                                              \
-  (static_cast<bool>(condition) ? static_cast<void>(0)                                    \
+#define RLC_CHECK(condition)                           \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::rlc::internal::CheckFailed(__FILE__, __LINE__, #condition, ""))
 
 // RLC_CHECK_EQ(a, b): prints both values, which must be formattable by fmt.
-#define RLC_CHECK_EQ(a, b)                                                                        \
-  do {                                                                                            \
-    const auto& rlc_check_a = (a);                                                                \
-    const auto& rlc_check_b = (b);                                                                \
-    if (!(rlc_check_a == rlc_check_b)) {                                                          \
-      ::rlc::internal::CheckFailed(__FILE__, __LINE__, #a " == " #b,                              \
-                                   ::fmt::format("{} against {}", rlc_check_a, rlc_check_b));     \
-    }                                                                                             \
+#define RLC_CHECK_EQ(a, b)                                                                    \
+  do {                                                                                        \
+    const auto& rlc_check_a = (a);                                                            \
+    const auto& rlc_check_b = (b);                                                            \
+    if (!(rlc_check_a == rlc_check_b)) {                                                      \
+      ::rlc::internal::CheckFailed(__FILE__, __LINE__, #a " == " #b,                          \
+                                   ::fmt::format("{} against {}", rlc_check_a, rlc_check_b)); \
+    }                                                                                         \
   } while (false)
 
 #define RLC_CONCAT_INNER(a, b) a##b
@@ -72,17 +72,17 @@ namespace internal {
 // RLC_ASSIGN_OR_RETURN(auto graph, ReadModel(path)); returns the error of the right side, if there is one.
 #define RLC_ASSIGN_OR_RETURN(declaration, expression) \
   RLC_ASSIGN_OR_RETURN_IMPL(RLC_CONCAT(rlc_expected_, __LINE__), declaration, expression)
-#define RLC_ASSIGN_OR_RETURN_IMPL(result, declaration, expression)               \
-  auto result = (expression);                                                    \
-  if (!result) return ::rlc::Unexpected(std::move(result).error());              \
+#define RLC_ASSIGN_OR_RETURN_IMPL(result, declaration, expression)  \
+  auto result = (expression);                                       \
+  if (!result) return ::rlc::Unexpected(std::move(result).error()); \
   declaration = *std::move(result)
 
 // RLC_RETURN_IF_ERROR(Write(...)); for Expected<void> and for values that are not needed.
-#define RLC_RETURN_IF_ERROR(expression)                                                          \
-  do {                                                                                           \
-    if (auto rlc_status = (expression); !rlc_status) {                                           \
-      return ::rlc::Unexpected(std::move(rlc_status).error());                                   \
-    }                                                                                            \
+#define RLC_RETURN_IF_ERROR(expression)                        \
+  do {                                                         \
+    if (auto rlc_status = (expression); !rlc_status) {         \
+      return ::rlc::Unexpected(std::move(rlc_status).error()); \
+    }                                                          \
   } while (false)
 
 #endif  // RLC_BASE_ERROR_H_

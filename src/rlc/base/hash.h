@@ -44,8 +44,8 @@ class Hasher {
   // The bits of the value; -0.0 counts as 0.0.
   Hasher& AddDouble(double value);
 
-  std::string Hex() const;     // 32 hex digits; more can be added afterwards
-  uint64_t Low64() const;      // the low half of the same hash
+  std::string Hex() const;  // 32 hex digits; more can be added afterwards
+  uint64_t Low64() const;   // the low half of the same hash
 
  private:
   struct Impl;

@@ -36,12 +36,12 @@ std::string DumpJson(const Json& value, int indent = 2);
 // Typed access. `object` must be an object with field `key` of the type; else the error says which field, what was
 // found and what was wanted, and the caller adds its place with WithContext(error, "plan.json: actions[3]").
 // The pointers that are returned live as long as `object`.
-Expected<const Json*> GetField(const Json& object, std::string_view key);   // any type
+Expected<const Json*> GetField(const Json& object, std::string_view key);  // any type
 Expected<const Json*> GetObject(const Json& object, std::string_view key);
 Expected<const Json*> GetArray(const Json& object, std::string_view key);
 Expected<std::string> GetString(const Json& object, std::string_view key);
-Expected<int64_t> GetInt(const Json& object, std::string_view key);         // a whole number in the range of int64
-Expected<double> GetDouble(const Json& object, std::string_view key);       // any number; null is an error
+Expected<int64_t> GetInt(const Json& object, std::string_view key);    // a whole number in the range of int64
+Expected<double> GetDouble(const Json& object, std::string_view key);  // any number; null is an error
 Expected<bool> GetBool(const Json& object, std::string_view key);
 Expected<std::vector<std::string>> GetStrings(const Json& object, std::string_view key);
 Expected<std::vector<int64_t>> GetInts(const Json& object, std::string_view key);

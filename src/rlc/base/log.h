@@ -45,11 +45,11 @@ class ScopedLogSink {
 
 // Where a long job stands.
 struct Progress {
-  std::string phase;                  // "calibrate", "search" ...
-  double done = 0;                    // steps (or seconds) done in this phase
-  std::optional<double> total;        // of how many, when known
-  double elapsed_seconds = 0;         // since the start of the job
-  std::string best;                   // best result so far, in words: "1.31x at -0.2 points"; empty when none
+  std::string phase = {};            // "calibrate", "search" ...
+  double done = 0;                   // steps (or seconds) done in this phase
+  std::optional<double> total = {};  // of how many, when known
+  double elapsed_seconds = 0;        // since the start of the job
+  std::string best = {};             // best result so far, in words: "1.31x at -0.2 points"; empty when none
 };
 
 // Called from the job's own thread, often: a sink that draws must throttle itself. An empty function is allowed

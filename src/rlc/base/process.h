@@ -29,38 +29,39 @@ struct ProcessLimits {
   uint64_t address_space_bytes = 0;  // RLIMIT_AS; 0: none. Sanitizer builds need terabytes: leave 0 there.
   std::size_t stdout_bytes = std::size_t{64} << 20;  // captured; the rest is read and thrown away
   std::size_t stderr_bytes = std::size_t{1} << 20;
-  StopToken stop;                    // when it stops: SIGTERM, then SIGKILL after the grace
+  StopToken stop = {};  // when it stops: SIGTERM, then SIGKILL after the grace
   double stop_grace_seconds = 0;
 };
 
 struct ProcessSpec {
-  std::vector<std::string> argv;     // argv[0] is looked up in PATH unless it holds a '/'
-  std::vector<std::pair<std::string, std::string>> environment;  // added to ours, or replacing
-  std::string folder;                // working folder; empty: ours
-  std::string stdin_bytes;           // then end of file
-  ProcessLimits limits;
+  std::vector<std::string> argv = {};  // argv[0] is looked up in PATH unless it holds a '/'
+  std::vector<std::pair<std::string, std::string>> environment = {};  // added to ours, or replacing
+  std::string folder = {};                                            // working folder; empty: ours
+  std::string stdin_bytes = {};                                       // then end of file
+  ProcessLimits limits = {};
   // Called with what the child writes to stderr, as it comes (progress of a long-running child). May be empty.
-  std::function<void(std::string_view)> on_stderr;
+  std::function<void(std::string_view)> on_stderr = {};
 };
 
 enum class ProcessEnd { kExited, kSignal, kTimeLimit, kOutOfMemory, kStopped };
 
 struct ProcessResult {
   ProcessEnd end = ProcessEnd::kExited;
-  int exit_code = 0;                 // kExited
-  int signal = 0;                    // kSignal, or the signal behind kOutOfMemory, if any
-  std::string out;                   // stdout (RunInChild: also the child's stdout)
+  int exit_code = 0;  // kExited
+  int signal = 0;     // kSignal, or the signal behind kOutOfMemory, if any
+  std::string out;    // stdout (RunInChild: also the child's stdout)
   std::string err;
   bool out_truncated = false;
   bool err_truncated = false;
-  std::string payload;               // RunInChild: what the function returned
+  std::string payload;  // RunInChild: what the function returned
   double wall_seconds = 0;
   // Peak resident set of the child. Linux reports at least the size of the parent at the time of the fork; when that
-  // hides the child, this is the largest of the samples taken every 20 ms instead.
+  // hides the child, this is the largest of the samples taken every 50 ms instead.
   uint64_t peak_rss_bytes = 0;
 
   bool Succeeded() const { return end == ProcessEnd::kExited && exit_code == 0; }
-  // "exited with code 3", "died of signal 11 (Segmentation fault)", "ran longer than 5.00 s and was killed" ...
+  // "exited with code 3: last line of stderr", "died of signal 11 (Segmentation fault)", "was killed after 5.00 s, the
+  // time limit" ...
   std::string Describe() const;
 };
 

@@ -23,7 +23,7 @@ struct Estimate {
   double low = 0;
   double high = 0;
   std::size_t samples = 0;
-  std::string unit;
+  std::string unit = {};
   Interval interval() const { return {low, high}; }
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
@@ -35,7 +35,7 @@ double Median(std::span<const double> values);
 double Mad(std::span<const double> values);
 // Linear interpolation between order statistics (type 7, numpy's default); probability in [0, 1].
 double Quantile(std::span<const double> values, double probability);
-double GeometricMean(std::span<const double> values);      // all > 0
+double GeometricMean(std::span<const double> values);  // all > 0
 
 // Quantile of the standard normal, probability in (0, 1); Wichura's AS 241, relative error about 1e-16.
 double NormalQuantile(double probability);
@@ -72,7 +72,7 @@ double McNemarExact(std::size_t only_first, std::size_t only_second);
 Estimate PairedDifference(std::span<const double> first, std::span<const double> second,
                           const BootstrapOptions& options = {});
 
-// Kendall's tau-b (ties counted out); 0 when one side is constant. Equal sizes; O(n^2).
+// Kendall's tau-b (corrected for ties); 0 when one side is constant. Equal sizes; O(n^2).
 double KendallTau(std::span<const double> a, std::span<const double> b);
 
 // rms(actual - reference) / rms(reference). 0 if equal (also when both are 0 or NaN at the same places); infinity if
