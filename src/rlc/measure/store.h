@@ -66,8 +66,6 @@ class TrialStore {
   std::unique_ptr<Impl> impl_;
 };
 
-Expected<Costs> CostsFromJson(const Json& json);
-
 }  // namespace rlc
 
 #endif  // RLC_MEASURE_STORE_H_

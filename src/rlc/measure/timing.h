@@ -91,7 +91,7 @@ Change JudgeRatio(const Estimate& ratio, const std::optional<Estimate>& control)
 
 Json ToJson(const TimingResult& result);
 Expected<TimingResult> TimingResultFromJson(const Json& json);
-Json ToJson(const Estimate& estimate);
+Json EstimateToJson(const Estimate& estimate);
 Expected<Estimate> EstimateFromJson(const Json& json);
 
 }  // namespace rlc

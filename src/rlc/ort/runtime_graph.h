@@ -1,7 +1,8 @@
 // What the runtime makes of a model: its optimized graph, and how it runs each layer.
 //
-// ONNX Runtime quantizes float layers that stand between DequantizeLinear and QuantizeLinear (1.21 and later), drops
-// quantization that it cannot fuse, and reorders layouts. A plan says what should run; this says what does.
+// ONNX Runtime quantizes float layers that stand between DequantizeLinear and QuantizeLinear (1.21 and later; 1.21 also
+// rounds the weights of those behind a DequantizeLinear alone), drops quantization that it cannot fuse, and reorders
+// layouts. A plan says what should run; this says what does.
 #ifndef RLC_ORT_RUNTIME_GRAPH_H_
 #define RLC_ORT_RUNTIME_GRAPH_H_
 
@@ -27,21 +28,24 @@ Expected<RuntimeGraph> ReadRuntimeGraph(std::string_view model, const std::strin
 
 // How one layer runs.
 struct RanAs {
-  int layer = -1;         // its number in `written`
-  std::string op;         // "FusedConv", "QLinearConv", ...; "constant" when the runtime folded it away; "" when not found
-  std::string domain;     // "", "com.microsoft", "com.microsoft.nchwc", ...
-  bool integer = false;   // integer arithmetic
-  bool planned_integer = false;  // `written` has int8 weights for it
+  int layer = -1;          // its number
+  std::string op;          // "FusedConv", "QLinearConv", ...; "" when the runtime's graph has nothing left of it
+  std::string domain;      // "", "com.microsoft", "com.microsoft.nchwc", ...
+  bool quantized = false;  // its weights are 8-bit numbers (in an integer kernel, or behind DequantizeLinear)
+  bool integer = false;    // it runs in an integer kernel
+  bool planned = false;    // the model as written has 8-bit weights for it
+  // Quantized exactly if planned, and then in an integer kernel. Below the extended level the runtime fuses no
+  // quantization, so there integer kernels are not asked for.
+  bool as_planned = false;
   bool found() const { return !op.empty(); }
-  bool as_planned() const { return found() && integer == planned_integer; }
 };
 
-// Finds every layer of `written` (the graph as exported, with its layer numbers) in what the runtime made of it: by the
-// names of weight, output and node, which the runtime mostly keeps, and by the bytes of the weight. One entry for each
-// layer that still exists, by number.
-std::vector<RanAs> WhatRan(const Graph& written, const RuntimeGraph& ran);
+// Reads back how every layer of `written` (numbered, see rlc/ir/layers.h) runs at that level; one entry for each layer that
+// still exists, by number. The model is loaded with its layers' node names replaced by marks, which the runtime carries
+// along; where it does not, the names of outputs and weights tell. Errors: as ReadRuntimeGraph.
+Expected<std::vector<RanAs>> WhatRan(const Model& written, const std::string& what, OptLevel level);
 
-// True for the runtime's operators that compute in integers: QLinearConv, QGemm, MatMulIntegerToFloat, ...
+// True for operators that compute in integers: QLinearConv, QGemm, MatMulIntegerToFloat, ...
 bool IsIntegerOp(std::string_view op);
 
 }  // namespace rlc
