@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <string_view>
 
 #include "command.h"
 #include "rlc/base/interrupt.h"
 #include "rlc/base/log.h"
 #include "rlc/base/process.h"
+#include "rlc/measure/child.h"
 
 namespace rlc {
 namespace {
@@ -58,6 +60,7 @@ void LogToStderr() {
 }  // namespace rlc
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == rlc::kMeasureChildCommand) return rlc::MeasureChildMain(argc, argv);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of PrintOut, with a message
   rlc::InstallInterruptHandlers();
   rlc::InstallOutOfMemoryExit();

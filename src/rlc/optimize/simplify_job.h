@@ -2,6 +2,9 @@
 #ifndef RLC_OPTIMIZE_SIMPLIFY_JOB_H_
 #define RLC_OPTIMIZE_SIMPLIFY_JOB_H_
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,0 +1,40 @@
+#include "rlc/optimize/compare.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "rlc/base/statistics.h"
+
+namespace rlc {
+
+double Deviation(const Tensor& reference, const Tensor& actual) {
+  constexpr double kIncomparable = std::numeric_limits<double>::infinity();
+  if (reference.dtype() != actual.dtype() || reference.dims() != actual.dims()) return kIncomparable;
+  if (!IsFloat(reference.dtype())) return reference.SameAs(actual) ? 0.0 : kIncomparable;
+  const auto a = reference.ToDoubles(), b = actual.ToDoubles();
+  return a && b ? RelativeRms(*a, *b) : kIncomparable;
+}
+
+Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
+                                                     const RunShapes& shapes, int runs, uint64_t seed) {
+  SessionOptions options;
+  options.level = OptLevel::kNone;
+  options.flush_denormals = false;
+  RLC_ASSIGN_OR_RETURN(const Session old_session, Session::FromBytes(before, "the original model", options));
+  RLC_ASSIGN_OR_RETURN(const Session new_session, Session::FromBytes(after, "the rewritten model", options));
+  std::vector<OutputDeviation> deviations;
+  for (const InterfaceValue& output : old_session.outputs()) deviations.push_back({output.name, 0});
+  for (int run = 0; run < runs; ++run) {
+    RLC_ASSIGN_OR_RETURN(const auto inputs, RandomInputs(old_session.inputs(), shapes, seed + static_cast<uint64_t>(run)));
+    RLC_ASSIGN_OR_RETURN(const auto expected, old_session.Run(inputs));
+    RLC_ASSIGN_OR_RETURN(const auto actual, new_session.Run(inputs));
+    for (size_t i = 0; i < deviations.size(); ++i) {
+      const double deviation =
+          i < actual.size() ? Deviation(expected[i], actual[i]) : std::numeric_limits<double>::infinity();
+      deviations[i].relative_rms = std::max(deviations[i].relative_rms, deviation);
+    }
+  }
+  return deviations;
+}
+
+}  // namespace rlc

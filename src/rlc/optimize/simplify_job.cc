@@ -1,0 +1,87 @@
+#include "rlc/optimize/simplify_job.h"
+
+#include <utility>
+
+#include "rlc/base/file.h"
+#include "rlc/onnx/export.h"
+#include "rlc/onnx/import.h"
+#include "rlc/optimize/compare.h"
+#include "rlc/optimize/services.h"
+
+namespace rlc {
+namespace {
+
+Expected<CheckResult> CheckSame(const Model& before, const Model& after, const SimplifyRequest& request) {
+  RLC_ASSIGN_OR_RETURN(const std::string old_bytes, SerializeModel(before));
+  RLC_ASSIGN_OR_RETURN(const std::string new_bytes, SerializeModel(after));
+  RLC_ASSIGN_OR_RETURN(const auto deviations,
+                       CompareModels(old_bytes, new_bytes, request.shapes, request.check, request.seed));
+  CheckResult result;
+  result.runs = request.check;
+  for (const OutputDeviation& output : deviations) {
+    if (!(output.relative_rms <= kExactTolerance)) {
+      return MakeError(ErrorKind::kCheckFailed,
+                       "{}: output '{}' deviates by {:.3g} (relative RMS, at most {:.0e} expected); nothing was written. Please "
+                       "report this model; --skip RULE leaves a rule out, --explain lists what was applied",
+                       request.input, output.name, output.relative_rms, kExactTolerance);
+    }
+    result.largest_relative_rms = std::max(result.largest_relative_rms, output.relative_rms);
+  }
+  return result;
+}
+
+// The bytes of an unchanged, self-contained model, so that they can be written back as they were; nothing for others.
+std::optional<std::string> OriginalBytes(const SimplifyRequest& request) {
+  if (request.input == "-" || request.external_data) return std::nullopt;
+  auto bytes = ReadFile(request.input);
+  if (!bytes || !ParseModel(*bytes, request.input, /*folder=*/"")) return std::nullopt;
+  return *std::move(bytes);
+}
+
+}  // namespace
+
+Expected<SimplifyResult> SimplifyFile(const SimplifyRequest& request) {
+  RLC_ASSIGN_OR_RETURN(Model model, ReadModel(request.input));
+  SimplifyResult result;
+  result.before = Summarize(model);
+  std::optional<Model> original;
+  if (request.check > 0) original = model;
+  StandardServices services(model);
+  RLC_ASSIGN_OR_RETURN(result.report, Simplify(model.graph, services.get(), request.pipeline));
+  result.after = Summarize(model);
+  if (original) {
+    RLC_ASSIGN_OR_RETURN(result.check, CheckSame(*original, model, request));
+  }
+  if (!result.report.changed()) {
+    if (const auto bytes = OriginalBytes(request)) {
+      RLC_RETURN_IF_ERROR(WriteFileAtomically(request.output, *bytes));
+      return result;
+    }
+  }
+  RLC_RETURN_IF_ERROR(WriteModel(model, request.output, {.external_data = request.external_data}));
+  return result;
+}
+
+Json ToJson(const SimplifyResult& result) {
+  const auto events = [](const std::vector<RewriteEvent>& list) {
+    Json json = Json::array();
+    for (const RewriteEvent& event : list) {
+      Json row = {{"rule", event.rule}, {"site", event.site}};
+      if (!event.reason.empty()) row["reason"] = event.reason;
+      json.push_back(std::move(row));
+    }
+    return json;
+  };
+  Json json = {{"before", ToJson(result.before)},
+               {"after", ToJson(result.after)},
+               {"changed", result.report.changed()},
+               {"rounds", result.report.rounds},
+               {"applied", events(result.report.applied)},
+               {"refused", events(result.report.refused)}};
+  if (result.check) {
+    json["check"] = {{"runs", result.check->runs}, {"largest_relative_rms", result.check->largest_relative_rms}};
+  }
+  return json;
+}
+
+}  // namespace rlc

@@ -1,0 +1,45 @@
+#include "rlc/optimize/bench_job.h"
+
+#include <memory>
+
+#include "command.h"
+#include "model_options.h"
+
+namespace rlc {
+namespace {
+
+struct Options {
+  BenchRequest request;
+  ShapeOptions shapes;
+  std::string level = "all", budget = "10s";
+  CommonOptions common;
+};
+
+CommandResult Run(Options& options) {
+  BenchRequest& request = options.request;
+  RLC_ASSIGN_OR_RETURN(request.shapes, options.shapes.Parse());
+  RLC_ASSIGN_OR_RETURN(request.level, ParseOptLevel(options.level));
+  RLC_ASSIGN_OR_RETURN(request.seconds, ParseDuration(options.budget, "--budget"));
+  request.threads = options.common.threads;
+  request.seed = options.common.seed;
+  request.stop = StopToken::OfProcess();
+  RLC_ASSIGN_OR_RETURN(const BenchResult result, BenchFiles(request));
+  RLC_RETURN_IF_ERROR(PrintOut(options.common.json ? DumpJson(ToJson(result)) : ToText(result)));
+  return 0;
+}
+
+}  // namespace
+
+CommandRunner BenchCommand(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("MODEL", options->request.models, "models; the first is the baseline")->required();
+  app.add_option("--ort-level", options->level, "ONNX Runtime's optimizations: none, basic, extended, all")
+      ->capture_default_str();
+  app.add_option("--budget", options->budget, "time to spend: 10s, 2m")->capture_default_str();
+  options->shapes.Declare(app);
+  AddCommonOptions(app, options->common, "jst");
+  app.footer("Models are timed interleaved, in a child process, on random inputs.\nExample: rlc bench model.onnx simple.onnx");
+  return [options] { return Run(*options); };
+}
+
+}  // namespace rlc
