@@ -2,10 +2,12 @@
 #ifndef RLC_REWRITE_PIPELINE_H_
 #define RLC_REWRITE_PIPELINE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "rlc/base/error.h"
+#include "rlc/ir/model.h"
 #include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
@@ -14,6 +16,8 @@ namespace rlc {
 struct Services {
   TypeInference* types = nullptr;
   ConstantEvaluator* evaluator = nullptr;
+  // Raises the operator set (rlc/onnx/convert.h), for the action "raise-opset". Empty: such plans are refused.
+  std::function<Expected<Model>(const Model&, int)> convert_opset;
 };
 
 struct PipelineOptions {
