@@ -4,12 +4,15 @@
 // The child is this program itself, re-executed with the hidden subcommand `measure-child`, or another program that was
 // named with SetMeasureProgram. Whoever owns main() hands over:
 //
-//   if (argc > 1 && std::string_view(argv[1]) == kMeasureChildCommand) return MeasureChildMain(argc, argv);
+//   if (IsMeasureChild(argc, argv)) return MeasureChildMain(argc, argv);
 //
 // Request and reply are JSON in files (bulk data in files that they name), so nothing that a library prints disturbs.
 #ifndef RLC_MEASURE_CHILD_H_
 #define RLC_MEASURE_CHILD_H_
 
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,22 +20,27 @@
 #include "rlc/base/error.h"
 #include "rlc/base/interrupt.h"
 #include "rlc/base/json.h"
-#include "rlc/measure/timing.h"
 
 namespace rlc {
 
 inline constexpr std::string_view kMeasureChildCommand = "measure-child";
 
+bool IsMeasureChild(int argc, char** argv);
 // The child's whole life: argv = {program, "measure-child", request file, reply file}. Returns the exit code.
 int MeasureChildMain(int argc, char** argv);
 
-// The program to start, with the arguments before "measure-child". Default: the running executable. For hosts that
-// are not rlc (Python).
+// What a child can do; "time", "run" and "energy" are there (child_jobs.h). Others register in the main() that hands over,
+// before it does. The function runs in the child.
+using MeasureJob = std::function<Expected<Json>(const Json& request)>;
+void RegisterMeasureJob(const std::string& name, MeasureJob job);
+
+// The program to start, with the arguments before "measure-child". Default: the running executable. For hosts that are
+// not rlc (Python).
 void SetMeasureProgram(std::vector<std::string> argv);
 
 struct ChildLimits {
-  double seconds = 120;        // wall time, then it is killed
-  uint64_t memory_bytes = 0;   // address space; 0: none (and none in sanitizer builds, which need terabytes)
+  double seconds = 120;       // wall time, then it is killed
+  uint64_t memory_bytes = 0;  // address space; 0: as much as the machine has memory. Not kept in sanitizer builds.
   StopToken stop;
 };
 
@@ -43,30 +51,11 @@ struct ChildReply {
 };
 
 // Starts a child for one job and waits. Only one child of this user measures at a time on a machine (a lock file in the
-// cache folder): two at once would disturb each other. Error: the job's own error, or how the child ended, in words
-// (kUnavailable; kInterrupted when stopped), with `what` in front.
+// cache folder; waiting for it does not count as the child's time): two at once would disturb each other. The child uses
+// the runtime that this process uses. Error: the job's own, or how the child ended, in words (kUnavailable; kInterrupted
+// when stopped), with `what` in front.
 Expected<ChildReply> RunMeasureChild(const std::string& job, const Json& request, const std::string& what,
                                      const ChildLimits& limits = {});
-
-// TimeModels in a child.
-Expected<TimingResult> TimeModelsInChild(std::span<const TimedModel> models, std::span<const NamedTensor> inputs,
-                                         const TimingOptions& options, const ChildLimits& limits = {});
-
-// One pass of a model over many rows in a child.
-struct RunRequest {
-  std::string model_path;
-  OptLevel level = OptLevel::kAll;
-  int threads = 1;
-  std::string inputs_path;               // .safetensors: one array for each input, first axis = rows
-  std::vector<std::string> outputs;      // empty: all
-  int64_t batch_rows = 32;               // when the model's first dimension is free; else one (or its fixed size) at a time
-  std::vector<std::string> custom_op_libraries;
-};
-struct RunReply {
-  std::vector<NamedTensor> outputs;      // first axis = rows
-  uint64_t peak_rss_bytes = 0;           // of the child
-};
-Expected<RunReply> RunModelInChild(const RunRequest& request, const ChildLimits& limits = {});
 
 }  // namespace rlc
 

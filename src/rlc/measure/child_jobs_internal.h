@@ -1,0 +1,16 @@
+// Inside this layer only: the table of jobs that every measuring child has.
+#ifndef RLC_MEASURE_CHILD_JOBS_INTERNAL_H_
+#define RLC_MEASURE_CHILD_JOBS_INTERNAL_H_
+
+#include <map>
+#include <string>
+
+#include "rlc/measure/child.h"
+
+namespace rlc::internal {
+
+std::map<std::string, MeasureJob> BuiltInJobs();
+
+}  // namespace rlc::internal
+
+#endif  // RLC_MEASURE_CHILD_JOBS_INTERNAL_H_
