@@ -1,174 +1,236 @@
 #include "rlc/measure/child.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <map>
-#include <mutex>
+#include <cstdlib>
+#include <memory>
 #include <utility>
 
+#include "rlc/base/clock.h"
 #include "rlc/base/file.h"
-#include "rlc/base/process.h"
-#include "rlc/measure/child_jobs_internal.h"
-#include "rlc/measure/fingerprint.h"
-#include "rlc/ort/runtime.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RLC_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define RLC_SANITIZED 1
-#endif
-#endif
+#include "rlc/data/safetensors.h"
+#include "rlc/measure/child_jobs.h"
+#include "rlc/measure/tensor_array.h"
 
 namespace rlc {
 namespace {
 
-constexpr uint64_t kMaxReplyBytes = uint64_t{256} << 20;
-
-struct Settings {
-  std::mutex mutex;
-  std::vector<std::string> program;
-  std::map<std::string, MeasureJob> jobs = internal::BuiltInJobs();
-};
-
-Settings& TheSettings() {
-  static Settings* settings = new Settings;
-  return *settings;
+Json ModelToJson(const TimedModel& model) {
+  return {{"name", model.name},
+          {"path", model.path},
+          {"level", OptLevelName(model.level)},
+          {"custom_op_libraries", model.custom_op_libraries}};
 }
 
-// Held while a child measures. Two processes of one user cannot hold it at once; the kernel frees it when a process dies.
-class MachineLock {
- public:
-  // Without a cache folder there is no lock, and nothing to complain about.
-  static Expected<MachineLock> Acquire(StopToken stop) {
-    MachineLock lock;
-    const auto folder = UserCacheFolder();
-    if (!folder) return lock;
-    lock.file_ = open(JoinPath(*folder, "measure.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    while (lock.file_ >= 0 && flock(lock.file_, LOCK_EX | LOCK_NB) != 0) {
-      if (stop.StopRequested()) return MakeError(ErrorKind::kInterrupted, "interrupted while another measurement runs");
-      usleep(20'000);
+Expected<TimedModel> ModelFromJson(const Json& json) {
+  TimedModel model;
+  RLC_ASSIGN_OR_RETURN(model.name, GetString(json, "name"));
+  RLC_ASSIGN_OR_RETURN(model.path, GetString(json, "path"));
+  RLC_ASSIGN_OR_RETURN(const std::string level, GetString(json, "level"));
+  RLC_ASSIGN_OR_RETURN(model.level, ParseOptLevel(level));
+  RLC_ASSIGN_OR_RETURN(model.custom_op_libraries, GetStrings(json, "custom_op_libraries"));
+  return model;
+}
+
+Json OptionsToJson(const TimingOptions& options) {
+  return {{"threads", options.threads},
+          {"budget_seconds", options.budget_seconds},
+          {"min_batch_seconds", options.min_batch_seconds},
+          {"min_rounds", options.min_rounds},
+          {"max_rounds", options.max_rounds},
+          {"precision", options.precision},
+          {"control", options.control},
+          {"pin", options.pin},
+          {"confidence", options.confidence},
+          {"seed", std::to_string(options.seed)}};  // 64 bits do not fit into a JSON number everywhere
+}
+
+Expected<int> GetSmallInt(const Json& json, std::string_view key) {
+  RLC_ASSIGN_OR_RETURN(const int64_t value, GetInt(json, key));
+  return static_cast<int>(value);
+}
+
+Expected<TimingOptions> OptionsFromJson(const Json& json) {
+  TimingOptions options;
+  RLC_ASSIGN_OR_RETURN(options.threads, GetSmallInt(json, "threads"));
+  RLC_ASSIGN_OR_RETURN(options.budget_seconds, GetDouble(json, "budget_seconds"));
+  RLC_ASSIGN_OR_RETURN(options.min_batch_seconds, GetDouble(json, "min_batch_seconds"));
+  RLC_ASSIGN_OR_RETURN(options.min_rounds, GetSmallInt(json, "min_rounds"));
+  RLC_ASSIGN_OR_RETURN(options.max_rounds, GetSmallInt(json, "max_rounds"));
+  RLC_ASSIGN_OR_RETURN(options.precision, GetDouble(json, "precision"));
+  RLC_ASSIGN_OR_RETURN(options.control, GetBool(json, "control"));
+  RLC_ASSIGN_OR_RETURN(options.pin, GetBool(json, "pin"));
+  RLC_ASSIGN_OR_RETURN(options.confidence, GetDouble(json, "confidence"));
+  RLC_ASSIGN_OR_RETURN(const std::string seed, GetString(json, "seed"));
+  options.seed = std::strtoull(seed.c_str(), nullptr, 10);
+  return options;
+}
+
+Expected<std::vector<NamedTensor>> ReadInputs(const std::string& path) {
+  RLC_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(path));
+  std::vector<NamedTensor> inputs;
+  for (const auto& [name, stored] : file.arrays) inputs.push_back({name, ToTensor(stored.Load())});
+  return inputs;
+}
+
+Expected<Json> TimeJob(const Json& request) {
+  RLC_ASSIGN_OR_RETURN(const Json* list, GetArray(request, "models"));
+  std::vector<TimedModel> models;
+  for (const Json& json : *list) {
+    RLC_ASSIGN_OR_RETURN(TimedModel model, ModelFromJson(json));
+    models.push_back(std::move(model));
+  }
+  RLC_ASSIGN_OR_RETURN(const Json* options_json, GetObject(request, "options"));
+  RLC_ASSIGN_OR_RETURN(const TimingOptions options, OptionsFromJson(*options_json));
+  RLC_ASSIGN_OR_RETURN(const std::string inputs_path, GetString(request, "inputs"));
+  RLC_ASSIGN_OR_RETURN(const std::vector<NamedTensor> inputs, ReadInputs(inputs_path));
+  RLC_ASSIGN_OR_RETURN(const TimingResult result, TimeModels(models, inputs, options, SteadyClock()));
+  return ToJson(result);
+}
+
+// Inputs of batch `index`, in the order of `wanted`; empty after the last.
+Expected<std::vector<NamedTensor>> BatchOf(const Safetensors& file, size_t index, const std::vector<InterfaceValue>& wanted) {
+  const std::string prefix = std::to_string(index) + "/";
+  std::vector<NamedTensor> inputs;
+  for (const InterfaceValue& input : wanted) {
+    const auto stored = file.arrays.find(prefix + input.name);
+    if (stored != file.arrays.end()) inputs.push_back({input.name, ToTensor(stored->second.Load())});
+  }
+  return inputs;
+}
+
+Expected<Json> RunJob(const Json& request) {
+  RLC_ASSIGN_OR_RETURN(const Json* model_json, GetObject(request, "model"));
+  RLC_ASSIGN_OR_RETURN(const TimedModel model, ModelFromJson(*model_json));
+  RLC_ASSIGN_OR_RETURN(const std::string batches_path, GetString(request, "batches"));
+  RLC_ASSIGN_OR_RETURN(const std::string outputs_path, GetString(request, "outputs"));
+  SessionOptions options;
+  options.level = model.level;
+  options.flush_denormals = false;  // numbers as users get them
+  options.custom_op_libraries = model.custom_op_libraries;
+  RLC_ASSIGN_OR_RETURN(options.threads, GetSmallInt(request, "threads"));
+  RLC_ASSIGN_OR_RETURN(const Session session, Session::FromFile(model.path, options));
+  RLC_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(batches_path));
+  std::vector<NamedArray> outputs;
+  int64_t count = 0;
+  RLC_ASSIGN_OR_RETURN(const int64_t batches, GetInt(request, "count"));
+  for (; count < batches; ++count) {
+    RLC_ASSIGN_OR_RETURN(const auto inputs, BatchOf(file, static_cast<size_t>(count), session.inputs()));
+    RLC_ASSIGN_OR_RETURN(const std::vector<Tensor> results, session.Run(inputs));
+    for (size_t i = 0; i < results.size(); ++i) {
+      RLC_ASSIGN_OR_RETURN(Array array, ToArray(results[i]));
+      outputs.push_back({std::to_string(count) + "/" + session.outputs()[i].name, std::move(array)});
     }
-    return lock;
   }
-  MachineLock(MachineLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  MachineLock& operator=(MachineLock&&) = delete;
-  ~MachineLock() {
-    if (file_ >= 0) close(file_);
-  }
-
- private:
-  MachineLock() = default;
-  int file_ = -1;
-};
-
-Expected<std::vector<std::string>> Program() {
-  Settings& settings = TheSettings();
-  const std::lock_guard lock(settings.mutex);
-  if (!settings.program.empty()) return settings.program;
-  RLC_ASSIGN_OR_RETURN(std::string self, SelfExecutable());
-  return std::vector<std::string>{std::move(self)};
+  RLC_RETURN_IF_ERROR(WriteSafetensors(outputs_path, outputs));
+  std::vector<std::string> names;
+  for (const InterfaceValue& output : session.outputs()) names.push_back(output.name);
+  return Json{{"names", names}};
 }
 
-MeasureJob FindJob(const std::string& name) {
-  Settings& settings = TheSettings();
-  const std::lock_guard lock(settings.mutex);
-  const auto job = settings.jobs.find(name);
-  return job == settings.jobs.end() ? MeasureJob() : job->second;
+Expected<Json> EnergyJob(const Json& request) {
+  RLC_ASSIGN_OR_RETURN(const Json* model_json, GetObject(request, "model"));
+  RLC_ASSIGN_OR_RETURN(const TimedModel model, ModelFromJson(*model_json));
+  RLC_ASSIGN_OR_RETURN(const std::string powercap, GetString(request, "powercap"));
+  RLC_ASSIGN_OR_RETURN(const Rapl rapl, Rapl::Open(powercap));
+  RLC_ASSIGN_OR_RETURN(const std::string inputs_path, GetString(request, "inputs"));
+  RLC_ASSIGN_OR_RETURN(std::vector<NamedTensor> inputs, ReadInputs(inputs_path));
+  EnergyOptions energy;
+  RLC_ASSIGN_OR_RETURN(energy.idle_seconds, GetDouble(request, "idle_seconds"));
+  RLC_ASSIGN_OR_RETURN(energy.sample_seconds, GetDouble(request, "sample_seconds"));
+  RLC_ASSIGN_OR_RETURN(energy.samples, GetSmallInt(request, "samples"));
+  SessionOptions options;
+  options.level = model.level;
+  options.custom_op_libraries = model.custom_op_libraries;
+  RLC_ASSIGN_OR_RETURN(options.threads, GetSmallInt(request, "threads"));
+  RLC_ASSIGN_OR_RETURN(const Session session, Session::FromFile(model.path, options));
+  RLC_ASSIGN_OR_RETURN(BoundRun bound, BoundRun::Create(session, std::move(inputs)));
+  RLC_ASSIGN_OR_RETURN(const Estimate millijoules,
+                       MeasureEnergy(rapl, [&] { return bound.Run(); }, energy, SteadyClock(),
+                                     [](double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }));
+  return EstimateToJson(millijoules);
 }
 
-uint64_t MemoryLimit(const ChildLimits& limits) {
-#ifdef RLC_SANITIZED
-  (void)limits;
-  return 0;
-#else
-  return limits.memory_bytes != 0 ? limits.memory_bytes : DescribeMachine().memory_bytes;
-#endif
-}
-
-// The child's side: request in, reply out.
-Expected<Json> Serve(const Json& request) {
-  RLC_ASSIGN_OR_RETURN(const std::string name, GetString(request, "job"));
-  RLC_ASSIGN_OR_RETURN(const std::string runtime, GetStringOr(request, "runtime", ""));
-  RLC_ASSIGN_OR_RETURN(const Json* body, GetObject(request, "request"));
-  const MeasureJob job = FindJob(name);
-  if (!job) return MakeError(ErrorKind::kInternal, "there is no measuring job '{}'", name);
-  if (!runtime.empty()) RLC_RETURN_IF_ERROR(ChooseRuntime(runtime));
-  return job(*body);
-}
-
-Expected<Json> ReadReply(const std::string& path) {
-  RLC_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxReplyBytes));
-  RLC_ASSIGN_OR_RETURN(Json reply, ParseJson(text, "the measuring process's reply"));
-  if (!reply.contains("error")) {
-    RLC_ASSIGN_OR_RETURN(const Json* result, GetField(reply, "result"));
-    return *result;
-  }
-  RLC_ASSIGN_OR_RETURN(const Json* error, GetObject(reply, "error"));
-  RLC_ASSIGN_OR_RETURN(const int64_t kind, GetInt(*error, "kind"));
-  RLC_ASSIGN_OR_RETURN(std::string message, GetString(*error, "message"));
-  return Unexpected(Error{static_cast<ErrorKind>(kind), std::move(message)});
+Expected<void> WriteInputs(const std::string& path, std::span<const NamedTensor> inputs) {
+  RLC_ASSIGN_OR_RETURN(const std::vector<NamedArray> arrays, ToArrays(inputs));
+  return WriteSafetensors(path, arrays);
 }
 
 }  // namespace
 
-bool IsMeasureChild(int argc, char** argv) { return argc > 1 && argv[1] == kMeasureChildCommand; }
+namespace internal {
 
-int MeasureChildMain(int argc, char** argv) {
-  InstallOutOfMemoryExit();
-  if (argc != 4) return static_cast<int>(ErrorKind::kUsage);
-  auto request = ReadJsonFile(argv[2]);
-  const Expected<Json> result = request ? Serve(*request) : Expected<Json>(Unexpected(request.error()));
-  Json reply = Json::object();
-  if (result) {
-    reply["result"] = *result;
-  } else {
-    reply["error"] = {{"kind", static_cast<int>(result.error().kind)}, {"message", result.error().message}};
+std::map<std::string, MeasureJob> BuiltInJobs() { return {{"time", TimeJob}, {"run", RunJob}, {"energy", EnergyJob}}; }
+
+}  // namespace internal
+
+Expected<TimingResult> TimeModelsInChild(std::span<const TimedModel> models, std::span<const NamedTensor> inputs,
+                                         const TimingOptions& options, const ChildLimits& limits) {
+  if (models.empty()) return MakeError(ErrorKind::kUsage, "there is no model to time");
+  RLC_ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create("rlc-time"));
+  const std::string inputs_path = JoinPath(folder.path(), "inputs.safetensors");
+  RLC_RETURN_IF_ERROR(WriteInputs(inputs_path, inputs));
+  Json list = Json::array();
+  for (const TimedModel& model : models) list.push_back(ModelToJson(model));
+  const Json request = {{"models", std::move(list)}, {"options", OptionsToJson(options)}, {"inputs", inputs_path}};
+  RLC_ASSIGN_OR_RETURN(const ChildReply reply, RunMeasureChild("time", request, "timing " + models.back().name, limits));
+  return TimingResultFromJson(reply.result);
+}
+
+Expected<void> WriteBatches(const std::string& path, std::span<const std::vector<NamedArray>> batches) {
+  std::vector<NamedArray> all;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    for (const NamedArray& array : batches[i]) all.push_back({std::to_string(i) + "/" + array.name, array.array});
   }
-  const auto written = WriteFileAtomically(argv[3], DumpJson(reply, -1));
-  return written ? 0 : static_cast<int>(written.error().kind);
+  return WriteSafetensors(path, all, {{"batches", std::to_string(batches.size())}});
 }
 
-void RegisterMeasureJob(const std::string& name, MeasureJob job) {
-  Settings& settings = TheSettings();
-  const std::lock_guard lock(settings.mutex);
-  settings.jobs[name] = std::move(job);
-}
-
-void SetMeasureProgram(std::vector<std::string> argv) {
-  Settings& settings = TheSettings();
-  const std::lock_guard lock(settings.mutex);
-  settings.program = std::move(argv);
-}
-
-Expected<ChildReply> RunMeasureChild(const std::string& job, const Json& request, const std::string& what,
-                                     const ChildLimits& limits) {
-  RLC_ASSIGN_OR_RETURN(const RuntimeInfo runtime, LoadRuntime());
-  RLC_ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create("rlc-measure"));
-  const std::string request_path = JoinPath(folder.path(), "request.json");
-  const std::string reply_path = JoinPath(folder.path(), "reply.json");
-  const Json whole = {{"job", job}, {"runtime", runtime.path}, {"request", request}};
-  RLC_RETURN_IF_ERROR(WriteFileAtomically(request_path, DumpJson(whole, -1)));
-
-  ProcessSpec spec;
-  RLC_ASSIGN_OR_RETURN(spec.argv, Program());
-  spec.argv.insert(spec.argv.end(), {std::string(kMeasureChildCommand), request_path, reply_path});
-  spec.limits.seconds = limits.seconds;
-  spec.limits.address_space_bytes = MemoryLimit(limits);
-  spec.limits.stdout_bytes = 64 << 10;
-  spec.limits.stderr_bytes = 64 << 10;
-  spec.limits.stop = limits.stop;
-  RLC_ASSIGN_OR_RETURN(const MachineLock lock, MachineLock::Acquire(limits.stop));
-  RLC_ASSIGN_OR_RETURN(const ProcessResult ended, RunProcess(spec));
-  if (ended.end == ProcessEnd::kStopped) return MakeError(ErrorKind::kInterrupted, "{}: measuring was interrupted", what);
-  if (!ended.Succeeded()) {
-    return MakeError(ErrorKind::kUnavailable, "{}: the measuring process {}", what, ended.Describe());
+Expected<RunReply> RunModelInChild(const RunRequest& request, const ChildLimits& limits) {
+  RLC_ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create("rlc-run"));
+  const std::string outputs_path = JoinPath(folder.path(), "outputs.safetensors");
+  RLC_ASSIGN_OR_RETURN(const Safetensors batches, ReadSafetensors(request.batches_path));
+  const auto noted = batches.metadata.find("batches");
+  const int64_t count = noted == batches.metadata.end() ? 0 : std::strtoll(noted->second.c_str(), nullptr, 10);
+  const TimedModel model{BaseName(request.model_path), request.model_path, request.level, request.custom_op_libraries};
+  const Json json = {{"model", ModelToJson(model)},
+                     {"threads", request.threads},
+                     {"batches", request.batches_path},
+                     {"count", count},
+                     {"outputs", outputs_path}};
+  RLC_ASSIGN_OR_RETURN(const ChildReply reply, RunMeasureChild("run", json, "running " + model.name, limits));
+  RunReply result;
+  result.peak_rss_bytes = reply.peak_rss_bytes;
+  RLC_ASSIGN_OR_RETURN(result.names, GetStrings(reply.result, "names"));
+  RLC_ASSIGN_OR_RETURN(const Safetensors outputs, ReadSafetensors(outputs_path));
+  for (int64_t batch = 0; batch < count; ++batch) {
+    std::vector<Array>& row = result.batches.emplace_back();
+    for (const std::string& name : result.names) {
+      const auto stored = outputs.arrays.find(std::to_string(batch) + "/" + name);
+      if (stored == outputs.arrays.end()) {
+        return MakeError(ErrorKind::kInternal, "{}: batch {} has no output '{}'", model.name, batch, name);
+      }
+      row.push_back(stored->second.Load());
+    }
   }
-  auto result = ReadReply(reply_path);
-  if (!result) return WithContext(result.error(), what);
-  return ChildReply{*std::move(result), ended.wall_seconds, ended.peak_rss_bytes};
+  return result;
+}
+
+Expected<Estimate> MeasureEnergyInChild(const TimedModel& model, std::span<const NamedTensor> inputs, int threads,
+                                        const EnergyOptions& options, const ChildLimits& limits,
+                                        const std::string& powercap) {
+  RLC_RETURN_IF_ERROR(Rapl::Open(powercap));  // no child where there is nothing to read
+  RLC_ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create("rlc-energy"));
+  const std::string inputs_path = JoinPath(folder.path(), "inputs.safetensors");
+  RLC_RETURN_IF_ERROR(WriteInputs(inputs_path, inputs));
+  const Json request = {{"model", ModelToJson(model)},
+                        {"threads", threads},
+                        {"inputs", inputs_path},
+                        {"powercap", powercap},
+                        {"idle_seconds", options.idle_seconds},
+                        {"sample_seconds", options.sample_seconds},
+                        {"samples", options.samples}};
+  RLC_ASSIGN_OR_RETURN(const ChildReply reply, RunMeasureChild("energy", request, "energy of " + model.name, limits));
+  return EstimateFromJson(reply.result);
 }
 
 }  // namespace rlc
