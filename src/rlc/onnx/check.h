@@ -7,10 +7,10 @@
 
 namespace rlc {
 
-// Checks a model's operators: each exists in its opset, has a legal number of inputs and outputs and legal attributes
-// (onnx's own checker, guarded), axes and groups that make sense, functions that do not call themselves, and an opset that
-// the onnx library knows. Structure (names, order, cycles) was checked when the graph was built. ParseModel runs this.
-// Error, kInvalidInput: one sentence that names the node.
+// Checks a model's operators, in bodies too: each exists in its operator set, has a legal number of inputs and outputs, and
+// attributes of the right type (onnx's schemas, guarded); functions are well formed and do not call themselves. Structure
+// (names, order, tensors, versions) was checked while the graph was built, operands are checked by type inference.
+// ParseModel runs this. Error, kInvalidInput: one sentence that names the node.
 Expected<void> CheckModel(const Model& model);
 
 }  // namespace rlc
