@@ -1,9 +1,9 @@
-"""Runs clang-tidy on every source file of a configured build folder that changed since it last found nothing.
+"""Runs clang-tidy on the sources of a configured build folder (not the tests) that changed since it found nothing.
 
     .venv/bin/python scripts/run_clang_tidy.py --build build/lint [-j N] [FILE...]
 
-A file counts as unchanged if it, all headers of the project that it includes (directly or not), its compile command, the
-checks and clang-tidy's version are the same as in a run without findings; those are remembered in BUILD/tidy.
+A file counts as unchanged if it, all headers of the project that it includes (directly or not), its compile command,
+the checks and clang-tidy's version are the same as in a run without findings; those are remembered in BUILD/tidy.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def main():
         path = Path(entry["file"]).resolve()
         if not path.is_relative_to(ROOT) or path.is_relative_to(build) or not path.is_file():
             continue
-        if wanted and path not in wanted:
+        if path not in wanted if wanted else path.name.endswith("_test.cc"):
             continue
         key = key_of(entry, salt)
         if not (passed / key).exists():
