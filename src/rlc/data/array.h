@@ -46,6 +46,9 @@ std::optional<int64_t> ElementCount(std::span<const int64_t> shape);
 template <typename T>
 struct ElementTypeOf;  // ElementTypeOf<float>::value
 
+// False if one of the bytes is neither 0 nor 1, which no C++ bool may be: readers refuse such arrays of bool.
+bool AreBools(std::span<const std::byte> bytes);
+
 // Dense, row-major, native byte order (little-endian), aligned for its type.
 class Array {
  public:

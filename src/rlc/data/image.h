@@ -24,8 +24,8 @@ struct Image {
 
 inline constexpr int64_t kMaxImagePixels = int64_t{1} << 26;
 
-// Grey becomes RGB, alpha is laid over black, 16 bits become 8. Error: neither PNG nor JPEG, damaged, empty, or more
-// than kMaxImagePixels pixels.
+// As Pillow's convert("RGB"): grey becomes RGB, alpha is dropped, 16 bits become 8. Error: neither PNG nor JPEG,
+// damaged, empty, or more than kMaxImagePixels pixels.
 Expected<Image> DecodeImage(std::span<const std::byte> bytes, std::string_view what);
 Expected<Image> ReadImage(const std::string& path);
 bool HasImageExtension(std::string_view path);  // .png, .jpg, .jpeg

@@ -25,7 +25,7 @@ Expected<StoredArray> ParseNpy(std::span<const std::byte> bytes, std::shared_ptr
 // Maps the file.
 Expected<StoredArray> ReadNpy(const std::string& path);
 
-// Magic, version 1.0 (2.0 if it must be) and header, a multiple of 64 bytes; the elements follow.
+// Magic, version 1.0 and header, a multiple of 64 bytes; the elements follow.
 std::string NpyHeader(ElementType type, const std::vector<int64_t>& shape);
 
 // The array as it is written: bfloat16 becomes float32, everything else stays.

@@ -64,8 +64,8 @@ class NpzFile {
   std::vector<Entry> entries_;  // one per name
 };
 
-// Stored, no time stamps: equal arrays give equal bytes. zip64 where sizes need it. Precondition, checked: names are
-// not empty and differ.
+// Stored, no time stamps: equal arrays give equal bytes. zip64 where sizes need it. Error: a name is empty or used
+// twice.
 Expected<void> WriteNpz(const std::string& path, std::span<const NamedArray> arrays);
 
 }  // namespace rlc

@@ -1,6 +1,6 @@
 // safetensors files: 8 bytes header size, a JSON header, the arrays. https://github.com/huggingface/safetensors
 //
-// Read strictly: offsets must cover the data without gaps or overlaps, in the order of the data. 8-bit floats and
+// Read strictly: offsets must cover the data without gaps or overlaps. 8-bit floats and
 // other types that Array does not have are refused with the array's name.
 #ifndef RLC_DATA_SAFETENSORS_H_
 #define RLC_DATA_SAFETENSORS_H_
@@ -29,8 +29,8 @@ Expected<Safetensors> ParseSafetensors(std::span<const std::byte> bytes, std::sh
 // Maps the file.
 Expected<Safetensors> ReadSafetensors(const std::string& path);
 
-// Sorted by name, arrays aligned to 8 bytes or better: equal contents give equal bytes. Precondition, checked: names
-// differ and are not "__metadata__".
+// Sorted by element size, then name, so that each array is aligned for its type: equal contents give equal bytes.
+// Precondition, checked: names differ and are not "__metadata__".
 Expected<void> WriteSafetensors(const std::string& path, std::span<const NamedArray> arrays,
                                 const std::map<std::string, std::string>& metadata = {});
 
