@@ -27,7 +27,7 @@ format: setup
 	@scripts/lint --fix
 
 fuzz: setup
-	@scripts/build fuzz -j $(JOBS)
+	@scripts/build fuzz --target fuzzers -j $(JOBS)
 	@scripts/run_fuzz
 
 clean:
