@@ -238,12 +238,15 @@ Expected<std::vector<onnx::TypeProto>> InferWithSchema(const onnx::OpSchema& sch
   AttributeTable attributes(node);
   NodeContext context(node, scope, attributes);
   RLC_RETURN_IF_ERROR(CheckOperands(node, context, where));
+  // Inference functions take for granted that inputs have types. The constraints below may still tell element types.
+  bool complete = true;
+  for (const ValueId id : node.inputs) complete = complete && (id == ValueId::kNone || scope.type(id));
   RLC_RETURN_IF_ERROR(Guarded(ErrorKind::kInvalidInput, where, [&] {
-    if (schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(context);
+    if (complete && schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(context);
     schema.CheckInputOutputType(context);
   }));
   std::vector<onnx::TypeProto> outputs = context.TakeOutputs();
-  if (schema.has_data_propagation_function() && MayBeList(outputs, node)) {
+  if (complete && schema.has_data_propagation_function() && MayBeList(outputs, node)) {
     PropagationContext propagation(node, outputs, scope, attributes);
     RLC_RETURN_IF_ERROR(Guarded(ErrorKind::kInvalidInput, where,
                                 [&] { schema.GetDataPropagationFunction()(propagation); }));
