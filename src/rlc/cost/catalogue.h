@@ -8,49 +8,76 @@
 #include <string>
 #include <vector>
 
+#include "rlc/base/error.h"
+#include "rlc/base/json.h"
 #include "rlc/ir/layers.h"
 #include "rlc/rewrite/plan.h"
 
 namespace rlc {
 
-enum class ActionType { kQuantize, kPrune, kFuseConvBn, kExact };
+// In the order in which a plan applies them to one layer.
+enum class ActionType { kFuseConvBn, kPrune, kQuantize };
+std::string_view ActionTypeName(ActionType type);  // "fuse_conv_bn", "prune", "quantize"
+
+// What pruning leaves of a layer's work: of the pruned layer itself, of depthwise ones behind it, of its readers.
+struct Shrink {
+  int layer = -1;
+  double factor = 1;  // of the multiply-accumulates that remain
+};
 
 struct CatalogueEntry {
   Action action;
-  ActionType type = ActionType::kExact;
-  int layer = -1;        // the layer it changes; -1: the whole graph
-  double sparsity = 0;   // kPrune
-  std::string name;      // "quantize layer3 u8s8", what is shown
+  ActionType type = ActionType::kQuantize;
+  int layer = -1;         // the layer it is chosen for
+  double sparsity = 0;    // kPrune
+  std::vector<Shrink> shrinks;  // kPrune
+  std::string name;       // "quantize layer3 u8s7", what is shown
 };
 
 struct LayerEntry {
   int number = -1;
   std::string name;       // node name, or the name of its output
-  LayerShape shape;
-  std::string signature;  // key of the latency tables
-  bool has_bn = false;    // a BatchNormalization follows that can be folded
-  std::vector<int> neighbours;  // layers that read its output (through activations, pools and adds)
+  std::string op;
+  std::string signature;  // key of the latency tables (rlc/ir/layers.h)
+  bool has_bn = false;    // a BatchNormalization follows that must be folded before the layer is quantized
+  std::vector<int> readers;  // layers that read its output, directly or through activations, pools and sums
 };
 
 struct Catalogue {
   std::vector<CatalogueEntry> entries;
-  std::vector<LayerEntry> layers;  // by number
-  // Applied before any candidate's actions, in every plan (empty, or "simplify@*" in the layers view's int8 form).
-  std::vector<Action> prologue;
-  // Entry of that type for that layer, -1 when the layer refuses it; `refusals` says why.
-  int Find(ActionType type, int layer) const;
+  std::vector<LayerEntry> layers;  // by number, all of them
+  // Part of every plan: before the candidate's actions, and after them.
+  std::vector<Action> prologue, epilogue;
   struct Refused {
-    ActionType type;
-    int layer;
+    ActionType type = ActionType::kQuantize;
+    int layer = -1;
     std::string reason;
   };
   std::vector<Refused> refusals;
+
+  // Entry of that type for that layer, -1 when there is none; `refusals` may say why.
+  int Find(ActionType type, int layer) const;
 };
 
-// Catalogue numbers in the order they are applied; no number twice.
+// Catalogue numbers; no number twice. The order is the search's; plans have an order of their own (ToPlan).
 using Candidate = std::vector<int>;
 
+// True if `entry` may be added: not in it yet, and what it needs is there (quantize after fuse_conv_bn, where there is a
+// BatchNormalization).
+bool CanAdd(const Catalogue& catalogue, const Candidate& candidate, int entry);
+
+// Sorted and without duplicates, and with the folds that its quantizations need: equal sets give equal plans.
+Candidate Normalized(const Catalogue& catalogue, const Candidate& candidate);
+
+// Prologue, then fuse, prune, quantize, each by layer, then epilogue.
 Plan ToPlan(const Catalogue& catalogue, const Candidate& candidate, const std::string& model_hash);
+
+// "quantize layer3 u8s7, prune layer5 0.5"; "nothing" for the empty candidate.
+std::string Describe(const Catalogue& catalogue, const Candidate& candidate);
+
+// For another process that only plays with the surrogate: everything but the actions' parameters, the prologue and the epilogue.
+Json ToJson(const Catalogue& catalogue);
+Expected<Catalogue> CatalogueFromJson(const Json& json);
 
 }  // namespace rlc
 

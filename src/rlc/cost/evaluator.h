@@ -2,6 +2,8 @@
 #ifndef RLC_COST_EVALUATOR_H_
 #define RLC_COST_EVALUATOR_H_
 
+#include <optional>
+
 #include "rlc/base/error.h"
 #include "rlc/cost/catalogue.h"
 #include "rlc/cost/cost.h"
@@ -13,6 +15,8 @@ class Evaluator {
   virtual ~Evaluator() = default;
   // Costs of the candidate. Error: it could not be built, or crashed, hung or ran out of memory; the sentence says which.
   virtual Expected<Costs> Evaluate(const Candidate& candidate) = 0;
+  // The accuracy drop that is expected of a candidate, where that can be said without an evaluation: for masks.
+  virtual std::optional<double> ExpectedDrop(const Candidate& /*candidate*/) const { return std::nullopt; }
   virtual CostSource source() const = 0;
   // How many evaluations were really made (not answered from a store): what budgets count.
   virtual int evaluations() const = 0;

@@ -27,14 +27,14 @@ inline constexpr int kLayerActionTypes = 5;
 
 struct LayerAction {
   LayerActionType type = LayerActionType::kSkip;
-  int layer = 0;  // ignored by skip and terminate
+  int layer = 0;  // means nothing for skip and terminate
   bool operator==(const LayerAction&) const = default;
 };
 
 struct LayersEnvOptions {
   int max_steps = 20;
-  double target_drop = 0.05;  // accuracy limit, 0.01 = one point; a hard mask as well as part of the reward
-  bool mask_over_limit = true;  // actions whose predicted drop exceeds the limit are illegal
+  double target_drop = 0.05;    // accuracy limit, 0.01 = one point; a hard mask as well as part of the reward
+  bool mask_over_limit = true;  // actions that would exceed the limit, by the evaluator's word, are illegal
   RewardOptions reward;
 };
 
@@ -44,6 +44,7 @@ struct LayersState {
   std::vector<LayerAction> history;  // every step, illegal ones and skips included
   Costs costs;                       // of `chosen`
   bool terminated = false, truncated = false;
+  bool ended() const { return terminated || truncated; }
 };
 
 struct StepResult {
@@ -53,7 +54,8 @@ struct StepResult {
   bool illegal = false;     // the action was not in the mask; nothing changed but the step count
 };
 
-inline constexpr int kObservationSize = kGraphFeatures + 10 * 2 + 2;
+inline constexpr int kHistorySteps = 10;
+inline constexpr int kObservationSize = kGraphFeatures + 2 * kHistorySteps + 2;
 using Observation = std::array<float, kObservationSize>;
 
 class LayersEnv {
@@ -61,30 +63,38 @@ class LayersEnv {
   // The catalogue, features and evaluator must outlive the environment. Precondition, checked: at least one layer.
   LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, Evaluator& evaluator, LayersEnvOptions options);
 
-  int num_layers() const;
+  int num_layers() const { return static_cast<int>(catalogue_->layers.size()); }
   int max_steps() const { return options_.max_steps; }
 
   // Starts an episode. Error: the evaluator cannot price the empty candidate.
   Expected<void> Reset();
-  // Takes a step. Precondition, checked: the episode has not ended. Error: the evaluator failed on a legal action.
+  // Takes a step. Precondition, checked: the episode has started and not ended. Error: the evaluator failed.
   Expected<StepResult> Step(LayerAction action);
 
+  // 17 graph features; of the last 10 actions, newest first, type and layer (scaled; -1 for none); step / max_steps and
+  // what remains.
   Observation Observe() const;
-  // mask[type * num_layers + layer]: 1 if legal. Skip and terminate are legal for every layer number.
+  // mask[type * num_layers + layer]: 1 if legal. Skip and terminate stand once, at layer 0.
   void Mask(std::span<uint8_t> mask) const;
   bool IsLegal(LayerAction action) const;
   // Legal actions with stable readable names, sorted: "quantize layer3", "skip", "terminate".
   std::vector<std::string> LegalNames() const;
 
   const LayersState& state() const { return state_; }
-  void SetState(LayersState state) { state_ = std::move(state); }
+  // Goes to a state of an environment over the same catalogue.
+  void SetState(LayersState state);
+  const Reward& reward() const { return reward_; }
 
  private:
+  int EntryOf(LayerAction action) const;  // -1: no such entry
+
   const Catalogue* catalogue_;
   const GraphFeatures* features_;
   Evaluator* evaluator_;
   LayersEnvOptions options_;
+  Reward reward_;
   LayersState state_;
+  std::vector<int> entry_of_;  // [type * num_layers + layer] -> catalogue number
 };
 
 }  // namespace rlc
