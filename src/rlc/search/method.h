@@ -14,6 +14,7 @@
 #include "rlc/base/log.h"
 #include "rlc/base/rng.h"
 #include "rlc/cost/evaluator.h"
+#include "rlc/cost/surrogate.h"
 #include "rlc/env/layers_env.h"
 
 namespace rlc {
@@ -45,7 +46,7 @@ struct SearchProblem {
   const Catalogue* catalogue = nullptr;
   const GraphFeatures* features = nullptr;
   Evaluator* evaluator = nullptr;
-  Evaluator* surrogate = nullptr;  // null: methods that need one fail with a sentence
+  Surrogate* surrogate = nullptr;  // null: methods that need one fail with a sentence. Corrected by every measurement
   Policy* policy = nullptr;        // only for the method "rl"
   double max_drop = 0.01;
   Budget budget;

@@ -54,6 +54,10 @@ void Recorder::Measure(const Candidate& normalized) {
   const bool better = result_.best < 0 ? added.costs && BetterTrial(added, SearchTrial{}, problem_.max_drop)
                                        : BetterTrial(added, *best(), problem_.max_drop);
   if (better) result_.best = static_cast<int>(result_.trials.size()) - 1;
+  if (added.costs && problem_.surrogate != nullptr) {
+    measured_.push_back({normalized, added.costs->latency_ms.value, added.costs->drop ? added.costs->drop->value : 0.0});
+    problem_.surrogate->Correct(measured_);
+  }
   if (problem_.on_trial) problem_.on_trial(added, best());
   std::string words;
   if (const SearchTrial* top = best()) {

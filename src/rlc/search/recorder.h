@@ -1,4 +1,5 @@
-// What all search methods share: asking the evaluator, counting the budget, keeping the best, telling the caller.
+// What all search methods share: asking the evaluator, counting the budget, keeping the best, correcting the surrogate,
+// telling the caller.
 #ifndef RLC_SEARCH_RECORDER_H_
 #define RLC_SEARCH_RECORDER_H_
 
@@ -24,7 +25,6 @@ class Recorder {
   const std::vector<SearchTrial>& trials() const { return result_.trials; }
   int evaluations_left() const;
 
-  // Everything that was measured, for the surrogate's correction.
   SearchResult Finish() &&;
 
  private:
@@ -32,6 +32,7 @@ class Recorder {
 
   const SearchProblem& problem_;
   SearchResult result_;
+  std::vector<Surrogate::Measured> measured_;
   std::map<Candidate, size_t> index_;  // normalized candidate -> trial
   double started_;
   int evaluations_at_start_;
