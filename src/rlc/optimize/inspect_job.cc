@@ -39,7 +39,8 @@ Expected<void> AddRuntimeGraph(const Model& model, const InspectRequest& request
   RLC_ASSIGN_OR_RETURN(const RuntimeGraph ran, ReadRuntimeGraph(bytes, request.input, *request.runtime_level));
   result.runtime = Summarize(ran.model);
   result.runtime_version = ran.runtime_version;
-  for (const RanAs& layer : WhatRan(model, ran)) {
+  RLC_ASSIGN_OR_RETURN(const std::vector<RanAs> layers, WhatRan(model, request.input, *request.runtime_level));
+  for (const RanAs& layer : layers) {
     for (LayerRow& row : result.layers) {
       if (row.number == layer.layer) {
         row.ran_as = layer.found() ? fmt::format("{}{}", layer.op, layer.integer ? " (int8)" : "") : "not found";
@@ -61,7 +62,7 @@ Expected<InspectResult> InspectFile(const InspectRequest& request) {
   result.inputs = InterfaceText(model.graph, model.graph.inputs());
   result.outputs = InterfaceText(model.graph, model.graph.outputs());
   result.layers = LayerRows(model.graph);
-  if (request.graph) result.graph_text = Print(model);
+  if (request.graph) result.graph_text = PrintModel(model);
   Model simplified = model;
   StandardServices services(simplified);
   RLC_ASSIGN_OR_RETURN(const PipelineReport report, Simplify(simplified.graph, services.get()));

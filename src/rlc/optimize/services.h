@@ -3,18 +3,19 @@
 #define RLC_OPTIMIZE_SERVICES_H_
 
 #include "rlc/ir/model.h"
+#include "rlc/onnx/convert.h"
 #include "rlc/onnx/infer_types.h"
 #include "rlc/ort/constant_evaluator.h"
 #include "rlc/rewrite/pipeline.h"
 
 namespace rlc {
 
-// Types through the onnx library, constants through ONNX Runtime (loaded only when a fold asks for it). The model is asked
-// which nodes call its functions and must outlive this object.
+// Types and opset conversion through the onnx library, constants through ONNX Runtime (loaded only when a fold asks for it).
+// The model is asked which nodes call its functions and must outlive this object.
 class StandardServices {
  public:
   explicit StandardServices(const Model& model) : types_(model) {}
-  Services get() { return Services{&types_, &evaluator_}; }
+  Services get() { return Services{&types_, &evaluator_, ConvertOpset}; }
 
  private:
   OnnxTypeInference types_;

@@ -55,7 +55,9 @@ void Recorder::Measure(const Candidate& normalized) {
                                        : BetterTrial(added, *best(), problem_.max_drop);
   if (better) result_.best = static_cast<int>(result_.trials.size()) - 1;
   if (added.costs && problem_.surrogate != nullptr) {
-    measured_.push_back({normalized, added.costs->latency_ms.value, added.costs->drop ? added.costs->drop->value : 0.0});
+    // The ratio, not the latency: the machine may run at another speed now than when the tables were made.
+    const double latency = added.costs->ratio.value * problem_.surrogate->tables().baseline_ms;
+    measured_.push_back({normalized, latency, added.costs->drop ? added.costs->drop->value : 0.0});
     problem_.surrogate->Correct(measured_);
   }
   if (problem_.on_trial) problem_.on_trial(added, best());

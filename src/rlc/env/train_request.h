@@ -1,0 +1,67 @@
+// What `rlc` asks of the trainer, and what the trainer leaves behind. JSON, versioned; outside bytes for both sides.
+//
+// rlc-train REQUEST.json OUTDIR writes into OUTDIR:
+//   policy.onnx      observation float[N,39] -> logits float[N, 5 * layers], with metadata (see rlc/optimize/onnx_policy.h)
+//   curve.csv        timesteps, seconds, mean episode reward, mean final gain, losses: one row for each update
+//   events.out.tfevents.*   the same for TensorBoard
+//   checkpoint.pt    to resume from
+//   summary.json     TrainSummary
+// Progress: one JSON object for each line on stderr, {"timesteps": n, "total": n, "gain": x}.
+#ifndef RLC_ENV_TRAIN_REQUEST_H_
+#define RLC_ENV_TRAIN_REQUEST_H_
+
+#include <cstdint>
+#include <string>
+
+#include "rlc/base/error.h"
+#include "rlc/base/json.h"
+#include "rlc/cost/catalogue.h"
+#include "rlc/cost/surrogate.h"
+#include "rlc/env/features.h"
+#include "rlc/env/layers_env.h"
+
+namespace rlc {
+
+struct PpoOptions {
+  int64_t total_timesteps = 10'000;
+  double learning_rate = 3e-4;
+  int n_steps = 2048;  // of all environments together, for each update
+  int batch_size = 64;
+  int n_epochs = 10;
+  double gamma = 0.99, gae_lambda = 0.95, clip_range = 0.2;
+  double entropy_coefficient = 0.01, value_coefficient = 0.5, max_gradient_norm = 0.5;
+  int num_envs = 8;
+  uint64_t seed = 0;
+};
+
+struct TrainRequest {
+  Catalogue catalogue;             // without parameters of actions
+  SurrogateTables tables;
+  GraphFeatures::Counts features;
+  LayersEnvOptions env;
+  PpoOptions ppo;
+  std::string resume_from;         // checkpoint.pt of an earlier run; empty: start anew
+};
+
+Json ToJson(const TrainRequest& request);
+Expected<TrainRequest> TrainRequestFromJson(const Json& json);
+
+// How often episodes reach at least 80 % of the best gain known within the limit, sampling from a policy.
+struct SuccessRate {
+  int episodes = 0, successes = 0;
+  double mean_gain = 0;  // 1 - latency / baseline at the end of an episode, within the limit; else 0
+};
+
+struct TrainSummary {
+  int64_t timesteps = 0;
+  double seconds = 0;
+  double best_gain = 0;  // the best that any episode reached, and what success is measured against
+  SuccessRate before, after;  // random legal actions; the trained policy
+};
+
+Json ToJson(const TrainSummary& summary);
+Expected<TrainSummary> TrainSummaryFromJson(const Json& json);
+
+}  // namespace rlc
+
+#endif  // RLC_ENV_TRAIN_REQUEST_H_
