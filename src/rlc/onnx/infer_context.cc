@@ -11,6 +11,7 @@
 
 #include "rlc/onnx/export_graph.h"
 #include "rlc/onnx/guard.h"
+#include "rlc/onnx/infer_constraints.h"
 #include "rlc/onnx/infer_guards.h"
 #include "rlc/onnx/proto_tensor.h"
 #include "rlc/onnx/proto_type.h"
@@ -241,10 +242,12 @@ Expected<std::vector<onnx::TypeProto>> InferWithSchema(const onnx::OpSchema& sch
   // Inference functions take for granted that inputs have types. The constraints below may still tell element types.
   bool complete = true;
   for (const ValueId id : node.inputs) complete = complete && (id == ValueId::kNone || scope.type(id));
+  Expected<void> constraints;
   RLC_RETURN_IF_ERROR(Guarded(ErrorKind::kInvalidInput, where, [&] {
     if (complete && schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(context);
-    schema.CheckInputOutputType(context);
+    constraints = CheckConstraints(schema, context, where);
   }));
+  RLC_RETURN_IF_ERROR(std::move(constraints));
   std::vector<onnx::TypeProto> outputs = context.TakeOutputs();
   if (complete && schema.has_data_propagation_function() && MayBeList(outputs, node)) {
     PropagationContext propagation(node, outputs, scope, attributes);
