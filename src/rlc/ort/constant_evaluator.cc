@@ -1,11 +1,13 @@
 #include "rlc/ort/constant_evaluator.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "rlc/base/format.h"
 #include "rlc/onnx/export.h"
+#include "rlc/onnx/infer_types.h"
 #include "rlc/ort/session.h"
 
 namespace rlc {
@@ -41,7 +43,7 @@ std::optional<int64_t> BytesOf(const Type& type) {
 struct OneNode {
   Model model;
   std::vector<NamedTensor> inputs;  // those that are not constants of the model
-  std::vector<std::string> outputs; // one for each present output
+  std::vector<std::string> outputs;  // one for each present output; not yet outputs of the graph
 };
 
 OneNode BuildModel(const Graph& graph, const Node& node, std::span<const Tensor* const> inputs) {
@@ -79,16 +81,12 @@ OneNode BuildModel(const Graph& graph, const Node& node, std::span<const Tensor*
       continue;
     }
     const std::string name = "out" + std::to_string(i);
-    // The element type only: a recorded shape may be wrong, and the runtime finds its own.
+    // The element type only: a recorded shape may be wrong.
     const Type& type = graph.type(node.outputs[i]);
     copy.outputs.push_back(one.AddValue(name, type.is_tensor() ? Type::Tensor(type.elem) : Type{}));
     built.outputs.push_back(name);
   }
-  const std::vector<ValueId> outputs = copy.outputs;
   one.AddNode(std::move(copy));
-  for (const ValueId id : outputs) {
-    if (id != ValueId::kNone) one.AddOutput(id);
-  }
   return built;
 }
 
@@ -100,7 +98,7 @@ Expected<std::vector<Tensor>> OrtConstantEvaluator::Evaluate(const Graph& graph,
   const auto unknown = [&](std::string_view why) {
     return MakeError(ErrorKind::kUnavailable, "{}: {} is not evaluated: {}", what, node.op, why);
   };
-  if (!node.domain.empty() && node.domain != "com.microsoft") return unknown("its domain is " + node.domain);
+  if (!node.domain.empty()) return unknown("its domain is " + node.domain);
   if (node.HasBody()) return unknown("it has a subgraph");
   if (IsRandom(node)) return unknown("its result is random");
   int64_t input_bytes = 0;
@@ -112,30 +110,33 @@ Expected<std::vector<Tensor>> OrtConstantEvaluator::Evaluate(const Graph& graph,
   if (input_bytes > limits_.input_bytes) return unknown("its inputs have " + FormatBytes(static_cast<double>(input_bytes)));
 
   OneNode built = BuildModel(graph, node, inputs);
+  Graph& one = built.model.graph;
   if (built.outputs.empty()) return unknown("it has no outputs");
+  // A few bytes of input can ask for terabytes of output (Expand, Tile, Range ...): know the size before running.
+  if (auto inferred = OnnxTypeInference(built.model).InferTypes(one); !inferred) {
+    return WithContext(inferred.error(), what);
+  }
+  int64_t output_bytes = 0;
+  for (const std::string& name : built.outputs) {
+    const ValueId output = one.Find(name);
+    const Type& type = one.type(output);
+    const auto size = BytesOf(type);
+    if (!size && !IsBoundedByInputs(node) && type.elem != DType::kString) {
+      return unknown("the size of its output is not known beforehand");
+    }
+    if (size && *size > limits_.output_bytes - output_bytes) {
+      return unknown("an output would have " + FormatBytes(static_cast<double>(*size)));
+    }
+    output_bytes += size.value_or(0);
+    one.AddOutput(output);
+  }
+
   RLC_ASSIGN_OR_RETURN(const std::string bytes, SerializeModel(built.model));
   SessionOptions options;
   options.level = OptLevel::kNone;
   options.flush_denormals = false;
   options.arena = false;
   RLC_ASSIGN_OR_RETURN(const Session session, Session::FromBytes(bytes, what, options));
-
-  // A few bytes of input can ask for terabytes of output (Expand, Tile, Range ...): know the size before running.
-  int64_t output_bytes = 0;
-  size_t present = 0;
-  for (const ValueId output : node.outputs) {
-    if (output == ValueId::kNone) continue;
-    auto size = BytesOf(session.outputs()[present++].type);
-    if (!size) size = BytesOf(graph.type(output));
-    if (!size && !IsBoundedByInputs(node) && graph.type(output).elem != DType::kString) {
-      return unknown("the size of its output is not known beforehand");
-    }
-    output_bytes += size.value_or(0);
-    if (output_bytes > limits_.output_bytes || output_bytes < 0) {
-      return unknown("its outputs would have " + FormatBytes(static_cast<double>(output_bytes)));
-    }
-  }
-
   RLC_ASSIGN_OR_RETURN(std::vector<Tensor> results, session.Run(built.inputs, built.outputs));
   std::vector<Tensor> all;
   size_t next = 0;

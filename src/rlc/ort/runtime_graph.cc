@@ -106,7 +106,9 @@ bool CouldBeLayer(const Node& node) {
 Tie TieOf(const Graph& graph, const Node& node, const Layer& layer) {
   const auto marked = [&](std::string_view name) { return name.find(layer.mark) != std::string_view::npos; };
   if (marked(node.name)) return kMarked;
-  if (!layer.outputs.empty() && node.name.starts_with(layer.outputs.front() + "_nchwc")) return kBlocked;
+  for (const std::string& output : layer.outputs) {
+    if (node.name.starts_with(output + "_nchwc")) return kBlocked;
+  }
   bool weight = false, marked_weight = false;
   for (const ValueId input : node.inputs) {
     if (input == ValueId::kNone) continue;

@@ -364,7 +364,7 @@ Expected<std::vector<Tensor>> Session::Run(std::span<const NamedTensor> inputs,
                               out_names.data(), out_names.size(), raw.data());
   }
   std::vector<std::shared_ptr<OrtValue>> values;
-  for (OrtValue* value : raw) values.emplace_back(value, Own(value, runtime.api->ReleaseValue).get_deleter());
+  for (OrtValue* value : raw) values.emplace_back(Own(value, runtime.api->ReleaseValue));
   RLC_RETURN_IF_ERROR(TakeStatus(runtime, status, impl_->what, "run this model"));
   std::vector<Tensor> results;
   for (size_t i = 0; i < values.size(); ++i) {
