@@ -23,6 +23,7 @@ NODE = re.compile(r'^\s*"(node\d+)" \[ label = "([^"]+)", shape')
 EDGE = re.compile(r'^\s*"(node\d+)" -> "(node\d+)"')
 ROW = re.compile(r"^\w+\(.*\)$")
 HOME_PATH = re.compile(r"(?<![\w.:/-])/(home|root|work|tmp|Users)/[\w.-]+")
+TEST_FILE = re.compile(r"(^|_)test(_|\.)")  # x_test.cc, test_files.h, x_test_util.h
 TEXT_SUFFIXES = {".cc", ".h", ".inc", ".py", ".cmake", ".txt", ".md", ".json", ".toml", ".yml", ".in", ""}
 # Rows in an order that means something: best first.
 UNSORTED_INC = {"kernels.inc"}
@@ -102,7 +103,7 @@ def check_includes(table, path, text):
     if row is None:
         yield f"{path}: layer {name} is not in scripts/layers.json"
         return
-    is_test = path.name.endswith("_test.cc")
+    is_test = TEST_FILE.search(path.name) is not None
     layers = table.closure([*row["uses"], *([name] if name in table.layers else [])])
     libraries = table.everywhere | set(row.get("headers", []))
     if path.suffix == ".cc" or path.name.endswith("-inl.h"):
