@@ -65,7 +65,8 @@ Expected<void> CheckConstants(const Graph& graph, QuantizableLayer& layer) {
 ValueId OutputOf(const Graph& graph, const Node& node, NodeId* batch_norm) {
   ValueId output = node.output(0);
   const NodeId reader = graph.SingleReader(output);
-  if (reader != NodeId::kNone && IsInferenceBatchNorm(graph, graph.node(reader)) && graph.node(reader).input(0) == output) {
+  if (reader != NodeId::kNone && graph.node(reader).Is("BatchNormalization") && IsInferenceBatchNorm(graph, graph.node(reader)) &&
+      graph.node(reader).input(0) == output) {
     *batch_norm = reader;
     output = graph.node(reader).output(0);
   }
