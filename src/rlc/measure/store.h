@@ -15,7 +15,7 @@ namespace rlc {
 // What makes two measurements comparable.
 struct TrialKey {
   std::string model_hash;
-  std::string plan_hash;    // of the actions, ContentHash of their JSON
+  std::string plan_hash;    // ContentHash of the file that the plan gives
   int threads = 1;
   std::string machine;      // Machine::Fingerprint()
   std::string runtime;      // "1.32.0"
