@@ -9,7 +9,7 @@
 #include "rlc/base/file.h"
 #include "rlc/data/npy.h"
 #include "rlc/data/npz.h"
-#include "rlc/data/test_files.h"
+#include "rlc/testing/paths.h"
 
 namespace rlc {
 namespace {
@@ -17,6 +17,8 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+std::string TestFile(const std::string& name) { return SourcePath("src/rlc/data/testdata/" + name); }
 
 using Rows = std::vector<std::size_t>;
 

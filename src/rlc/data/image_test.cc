@@ -11,7 +11,7 @@
 
 #include "rlc/base/file.h"
 #include "rlc/data/npy.h"
-#include "rlc/data/test_files.h"
+#include "rlc/testing/paths.h"
 
 namespace rlc {
 namespace {
@@ -19,6 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::HasSubstr;
+
+std::string TestFile(const std::string& name) { return SourcePath("src/rlc/data/testdata/" + name); }
 
 std::vector<uint8_t> Pixels(const std::string& name) {
   const Array array = ReadNpy(TestFile(name))->Load();

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "rlc/base/file.h"
-#include "rlc/data/test_files.h"
+#include "rlc/testing/paths.h"
 
 namespace rlc {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::string TestFile(const std::string& name) { return SourcePath("src/rlc/data/testdata/" + name); }
 
 Array Table() {
   std::vector<float> values(24);

@@ -9,13 +9,15 @@
 
 #include "rlc/base/file.h"
 #include "rlc/data/npy.h"
-#include "rlc/data/test_files.h"
+#include "rlc/testing/paths.h"
 
 namespace rlc {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+std::string TestFile(const std::string& name) { return SourcePath("src/rlc/data/testdata/" + name); }
 
 Expected<NpzFile> Parse(const std::string& bytes, const NpzLimits& limits = {}) {
   return NpzFile::FromBytes(std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr, "x.npz", limits);

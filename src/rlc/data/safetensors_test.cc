@@ -9,7 +9,7 @@
 
 #include "rlc/base/file.h"
 #include "rlc/data/npy.h"
-#include "rlc/data/test_files.h"
+#include "rlc/testing/paths.h"
 
 namespace rlc {
 namespace {
@@ -17,6 +17,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+
+std::string TestFile(const std::string& name) { return SourcePath("src/rlc/data/testdata/" + name); }
 
 Expected<Safetensors> Parse(const std::string& bytes) {
   return ParseSafetensors(std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr, "x.safetensors");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "rlc/base/rng.h"
 
@@ -63,7 +64,12 @@ Expected<Splits> MakeSplits(std::size_t rows, const SplitOptions& options, std::
   Rng rng(options.seed);
   rng.Shuffle(order);
   if (!labels.empty()) {
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });
+    // By class, and within a class in the shuffled order.
+    std::vector<std::pair<int64_t, std::size_t>> keyed(rows);
+    for (std::size_t i = 0; i < rows; ++i) keyed[i] = {labels[order[i]], i};
+    std::sort(keyed.begin(), keyed.end());
+    const std::vector<std::size_t> shuffled = std::exchange(order, std::vector<std::size_t>(rows));
+    for (std::size_t i = 0; i < rows; ++i) order[i] = shuffled[keyed[i].second];
   }
   auto parts = Deal(order, {options.calibration, options.search, final_share});
   FillEmpty(parts);
