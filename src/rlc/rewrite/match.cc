@@ -1,6 +1,7 @@
 #include "rlc/rewrite/match.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rlc {
 
@@ -9,6 +10,8 @@ std::optional<double> ScalarConstant(const Graph& graph, ValueId value) {
   if (tensor == nullptr || tensor->size() != 1) return std::nullopt;
   const Expected<std::vector<double>> elements = tensor->ToDoubles();
   if (!elements) return std::nullopt;
+  const bool wide = tensor->dtype() == DType::kInt64 || tensor->dtype() == DType::kUint64;
+  if (wide && std::abs(elements->front()) > 0x1p53) return std::nullopt;  // the double may be another number
   return elements->front();
 }
 

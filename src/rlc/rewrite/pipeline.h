@@ -23,7 +23,8 @@ struct Services {
 struct PipelineOptions {
   std::vector<std::string> only;  // rule ids; empty: all exact ones
   std::vector<std::string> skip;
-  int64_t fold_limit = 1 << 20;   // bytes a folded constant may grow by
+  int64_t fold_limit = 1 << 20;   // bytes by which one fold may make the constants larger
+  int64_t growth_limit = -1;      // the same for all folds together; -1: a sixteenth of the model's constants and 2 KB
   bool fold = true;               // false: no constant folding
 };
 
@@ -39,10 +40,14 @@ struct PipelineReport {
   bool changed() const { return !applied.empty(); }
 };
 
-// Applies the exact rules to a fixed point: each round goes over the graph once per rule, then types are inferred anew.
-// Bounded: every rule shrinks a measure (docs/adr), and rounds are capped. Subgraph bodies are simplified too when the
-// rules allow it. Error: unknown rule id in the options (kUsage), or a graph that contradicts itself.
+// Applies the exact rules to a fixed point. A round asks the rules that look at the whole graph, then goes over the nodes in
+// topological order and asks every other rule at each; then types are inferred anew. Bodies of If, Loop and Scan are
+// simplified in the same way. Rounds are capped. Only inferred types are believed, never those that the file records or
+// declares for outputs; the interface keeps its declared types.
+// Error: unknown rule id in the options (kUsage), or a graph that contradicts itself.
 Expected<PipelineReport> Simplify(Graph& graph, const Services& services, const PipelineOptions& options = {});
+// The same for a model. One whose functions redefine ONNX's own operators is left as it is: no node means what it says.
+Expected<PipelineReport> Simplify(Model& model, const Services& services, const PipelineOptions& options = {});
 
 // The same for one rule, over all its sites ("*").
 Expected<PipelineReport> ApplyEverywhere(Graph& graph, const Rewrite& rule, const Services& services);

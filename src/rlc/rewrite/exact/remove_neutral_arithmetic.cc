@@ -1,0 +1,61 @@
+//   x + 0, x - 0, x * 1, x / 1, x ^ 1, x and true, x or false   ->   x          constants also on the left of + * and or
+//   Clip(x) without bounds                                      ->   x
+//
+// NaN and infinities pass through all of these. (x + 0 turns -0 into +0, which compares equal.)
+//
+// Refuses: a constant that would widen the result ([3] + zeros[2,3] is a copy of x in each row) or that has no elements;
+// 0 - x, 1 / x and 1 ^ x, which are something else.
+#include "rlc/rewrite/edit.h"
+#include "rlc/rewrite/match.h"
+#include "rlc/rewrite/op_forms.h"
+#include "rlc/rewrite/rules.h"
+
+namespace rlc {
+namespace {
+
+struct Neutral {
+  std::string_view op;
+  double element;
+  bool commutes;
+};
+
+constexpr Neutral kNeutral[] = {{"Add", 0, true},  {"Sub", 0, false}, {"Mul", 1, true}, {"Div", 1, false},
+                                {"Pow", 1, false}, {"And", 1, true},  {"Or", 0, true}};
+
+bool IsUnboundedClip(const Graph& graph, const Node& node) {
+  if (!node.Is("Clip")) return false;
+  if (graph.opset() >= 11) return node.input(1) == ValueId::kNone && node.input(2) == ValueId::kNone;
+  return node.FindAttribute("min") == nullptr && node.FindAttribute("max") == nullptr;
+}
+
+Outcome Skip(const Graph& graph, NodeId anchor, ValueId source) {
+  if (source == ValueId::kNone || !CanBypass(graph, anchor, source)) return NoMatch{};
+  return Edit([=](Graph& changed) { Bypass(changed, anchor, source); });
+}
+
+Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
+  const Node& node = graph.node(anchor);
+  if (!node.domain.empty()) return NoMatch{};
+  if (IsUnboundedClip(graph, node)) return Skip(graph, anchor, node.input(0));
+  if (node.inputs.size() != 2 || graph.opset() < 7) return NoMatch{};
+  for (const Neutral& neutral : kNeutral) {
+    if (node.op != neutral.op) continue;
+    for (const size_t side : {size_t{1}, size_t{0}}) {
+      if (side == 0 && !neutral.commutes) continue;
+      if (!IsAll(graph, node.input(side), neutral.element)) continue;
+      const ValueId source = node.input(1 - side);
+      if (source == ValueId::kNone) return NoMatch{};
+      if (!KeepsShape(graph, node.input(side), source)) return Refuse("the constant may widen the result");
+      return Skip(graph, anchor, source);
+    }
+  }
+  return NoMatch{};
+}
+
+}  // namespace
+
+std::unique_ptr<Rewrite> RemoveNeutralArithmetic() {
+  return MakeExactRule("remove-neutral-arithmetic", "x + 0, x * 1, x / 1, x ^ 1, Clip without bounds -> x", &At);
+}
+
+}  // namespace rlc
