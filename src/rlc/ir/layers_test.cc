@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rlc/ir/text.h"
+#include "rlc/testing/ir.h"
 
 namespace rlc {
 namespace {
@@ -11,22 +11,16 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Graph Parsed(std::string_view text) {
-  auto graph = ParseGraphText(text);
-  EXPECT_TRUE(graph) << graph.error().message;
-  return graph ? *std::move(graph) : Graph();
-}
-
 // The first node of a graph with input `x` of the given shape.
 LayerShape Described(std::string_view shape, std::string_view node) {
-  const Graph graph = Parsed(fmt::format("graph (float{} x) => (y) {{ y = {} }}", shape, node));
+  const Graph graph = Parse(fmt::format("graph (float{} x) => (y) {{ y = {} }}", shape, node));
   const auto described = DescribeLayer(graph, graph.nodes()[0]);
   EXPECT_TRUE(described.has_value());
   return described.value_or(LayerShape());
 }
 
 TEST(Layers, AreNumberedInOrderOfConstantWeights) {
-  Graph graph = Parsed(R"(graph (float[1,4] x) => (d) {
+  Graph graph = Parse(R"(graph (float[1,4] x) => (d) {
       a = MatMul(x, %w float[4,4])
       b = MatMul(a, x)
       q = DequantizeLinear(%v int8[4,4], %s float[])
@@ -108,7 +102,7 @@ TEST(Layers, NonsenseIsNotDescribed) {
                            "Conv<pads=[0,0,0,9223372036854775807]>(x, %w float[1,1,3,3])",
                            "ConvTranspose<output_shape=[9223372036854775807,1]>(x, %w float[1,1,3,3])",
                            "Conv(x, %w float[3])", "Gemm(x, %w float[3])", "MatMul(x, %w float[])"}) {
-    const Graph graph = Parsed(fmt::format("graph (float[1,1,9,9] x) => (y) {{ y = {} }}", node));
+    const Graph graph = Parse(fmt::format("graph (float[1,1,9,9] x) => (y) {{ y = {} }}", node));
     EXPECT_FALSE(DescribeLayer(graph, graph.nodes()[0]).has_value()) << node;
   }
 }

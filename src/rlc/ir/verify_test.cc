@@ -6,18 +6,13 @@
 #include <memory>
 
 #include "rlc/ir/text.h"
+#include "rlc/testing/ir.h"
 
 namespace rlc {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-Graph Parsed(std::string_view text) {
-  auto graph = ParseGraphText(text);
-  EXPECT_TRUE(graph) << graph.error().message;
-  return graph ? *std::move(graph) : Graph();
-}
 
 std::string Verdict(const Graph& graph) {
   const auto verified = VerifyGraph(graph);
@@ -27,7 +22,7 @@ std::string Verdict(const Graph& graph) {
 }
 
 Graph Chain() {
-  return Parsed(R"(graph (float[2] x, float[2] d = {1, 2}) => (z) {
+  return Parse(R"(graph (float[2] x, float[2] d = {1, 2}) => (z) {
     y = Add(x, %w float[2]) @"adder"
     z = If<then_branch=graph () => (t) { t = Relu(y) }, else_branch=graph () => (t) { t = Add(y, w) }>(x)
   })");
@@ -36,13 +31,13 @@ Graph Chain() {
 TEST(Verify, AcceptsBodiesThatShareNamesWithEachOther) { EXPECT_EQ(Verdict(Chain()), "fine"); }
 
 TEST(Verify, FindsReadersBeforeProducers) {
-  Graph graph = Parsed("graph (x) => (z) { y = Relu(x) @\"first\" z = Neg(y) @\"second\" }");
+  Graph graph = Parse("graph (x) => (z) { y = Relu(x) @\"first\" z = Neg(y) @\"second\" }");
   graph.SetInput(graph.nodes()[0], 0, graph.Find("z"));
   EXPECT_THAT(Verdict(graph), AllOf(HasSubstr("Relu 'first' (output y): reads z before Neg 'second'")));
 }
 
 TEST(Verify, FindsBodiesThatReadWhatComesLater) {
-  Graph graph = Parsed(R"(graph (x) => (y) {
+  Graph graph = Parse(R"(graph (x) => (y) {
     y = Relu(x)
     z = If<then_branch=graph () => (t) { t = Relu(y) }>(x)
   })");
@@ -74,7 +69,7 @@ TEST(Verify, FindsBodiesThatHideOuterNames) {
 }
 
 TEST(Verify, FindsCyclesThroughTheNodeItself) {
-  Graph graph = Parsed("graph (x) => (y) { y = Relu(x) }");
+  Graph graph = Parse("graph (x) => (y) { y = Relu(x) }");
   graph.SetInput(graph.nodes()[0], 0, graph.Find("y"));
   EXPECT_THAT(Verdict(graph), HasSubstr("reads y before"));
 }

@@ -1,0 +1,312 @@
+#include "rlc/testing/random_graph.h"
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "rlc/base/rng.h"
+
+namespace rlc {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+Type FloatOf(const Dims& dims) {
+  Shape shape;
+  for (const int64_t dim : dims) shape.push_back(Dim::Of(dim));
+  return Type::Tensor(DType::kFloat, std::move(shape));
+}
+
+class Builder {
+ public:
+  Builder(uint64_t seed, const RandomGraphOptions& options) : rng_(seed), options_(options) {}
+
+  Graph Build();
+
+ private:
+  // --- small parts
+  int64_t Pick(int64_t low, int64_t high) { return rng_.UniformRange(low, high); }
+  std::string Name() { return "v" + std::to_string(next_++); }
+  Dims DimsOf(ValueId id) const { return StaticDims(*graph_.type(id).shape).value_or(Dims()); }
+  ValueId Weight(Dims dims, double scale, double center = 0);
+  ValueId Ints(std::vector<int64_t> values) {
+    return graph_.AddInitializer(Name(), Tensor::Of({static_cast<int64_t>(values.size())}, values));
+  }
+  ValueId Node(std::string op, std::vector<ValueId> inputs, Dims dims, std::vector<Attribute> attributes = {},
+               DType type = DType::kFloat);
+  ValueId Source(int rank);  // a value of this rank, rather a late one; kNone when there is none
+  ValueId SameShaped(ValueId x);
+
+  // --- steps: each takes a value and gives the one it ends with
+  ValueId Conv(ValueId x);
+  ValueId BatchNorm(ValueId x);
+  ValueId Activation(ValueId x);
+  ValueId HardSwish(ValueId x);
+  ValueId Arithmetic(ValueId x);
+  ValueId NoOp(ValueId x);
+  ValueId PadOrPool(ValueId x);
+  ValueId Move(ValueId x);
+  ValueId Join(ValueId x);
+  ValueId Flat(ValueId x);
+  ValueId Linear(ValueId x);
+  ValueId Branch(ValueId x);
+
+  Graph graph_;
+  Rng rng_;
+  RandomGraphOptions options_;
+  std::vector<ValueId> pool_;
+  int next_ = 0;
+};
+
+ValueId Builder::Weight(Dims dims, double scale, double center) {
+  // Now and then a weight that another node has already.
+  if (center == 0 && rng_.Bernoulli(0.1)) {
+    for (const ValueId id : graph_.initializers()) {
+      if (graph_.type(id).elem == DType::kFloat && graph_.constant(id)->dims() == dims) return id;
+    }
+  }
+  std::vector<float> values(static_cast<size_t>(ElementCount(dims).value_or(0)));
+  for (float& value : values) value = static_cast<float>(center + scale * rng_.UniformReal(-1, 1));
+  return graph_.AddInitializer(Name(), Tensor::Of(std::move(dims), values));
+}
+
+ValueId Builder::Node(std::string op, std::vector<ValueId> inputs, Dims dims, std::vector<Attribute> attributes,
+                      DType type) {
+  Type result = FloatOf(dims);
+  result.elem = type;
+  rlc::Node node;
+  node.op = std::move(op);
+  node.inputs = std::move(inputs);
+  node.outputs = {graph_.AddValue(Name(), std::move(result))};
+  node.attributes = std::move(attributes);
+  const ValueId output = node.outputs[0];
+  graph_.AddNode(std::move(node));
+  return output;
+}
+
+ValueId Builder::Source(int rank) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const auto back = static_cast<size_t>(std::fabs(rng_.Normal(0, 1.5)));
+    const ValueId id = pool_[pool_.size() - 1 - std::min(back, pool_.size() - 1)];
+    if (graph_.type(id).rank() == rank) return id;
+  }
+  return ValueId::kNone;
+}
+
+ValueId Builder::SameShaped(ValueId x) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const ValueId other = pool_[static_cast<size_t>(rng_.UniformInt(pool_.size()))];
+    if (DimsOf(other) == DimsOf(x)) return other;
+  }
+  return x;
+}
+
+ValueId Builder::Conv(ValueId x) {
+  Dims dims = DimsOf(x);
+  const int64_t kernel = std::min({dims[2], dims[3], rng_.Bernoulli(0.5) ? int64_t{3} : int64_t{1}});
+  const int64_t stride = Pick(1, 2);
+  const int64_t pad = kernel == 1 ? 0 : Pick(0, kernel / 2);
+  const bool depthwise = rng_.Bernoulli(0.3);
+  const int64_t out = depthwise ? dims[1] : Pick(1, 8);
+  const int64_t inner = depthwise ? 1 : dims[1];
+  const double scale = 1.7 / std::sqrt(static_cast<double>(inner * kernel * kernel));
+  std::vector<ValueId> inputs = {x, Weight({out, inner, kernel, kernel}, scale)};
+  if (rng_.Bernoulli(0.5)) inputs.push_back(Weight({out}, 0.5));
+  std::vector<Attribute> attributes = {{"strides", Dims{stride, stride}, ""}, {"pads", Dims{pad, pad, pad, pad}, ""}};
+  if (depthwise) attributes.push_back({"group", dims[1], ""});
+  for (size_t i = 2; i < 4; ++i) dims[i] = (dims[i] + 2 * pad - kernel) / stride + 1;
+  dims[1] = out;
+  return Node("Conv", std::move(inputs), dims, std::move(attributes));
+}
+
+ValueId Builder::BatchNorm(ValueId x) {
+  const Dims channels = {DimsOf(x)[1]};
+  const std::vector<ValueId> inputs = {x, Weight(channels, 0.5, 1), Weight(channels, 0.5), Weight(channels, 0.5),
+                                       Weight(channels, 0.5, 1)};
+  return Node("BatchNormalization", inputs, DimsOf(x), {{"epsilon", 1e-3F, ""}});
+}
+
+ValueId Builder::Activation(ValueId x) {
+  switch (Pick(0, 4)) {
+    case 0:
+      return Node("Sigmoid", {x}, DimsOf(x));
+    case 1:
+      return Node("LeakyRelu", {x}, DimsOf(x), {{"alpha", 0.1F, ""}});
+    case 2: {
+      const ValueId low = graph_.AddInitializer(Name(), Tensor::Scalar(0.0F));
+      const ValueId high = graph_.AddInitializer(Name(), Tensor::Scalar(static_cast<float>(Pick(1, 6))));
+      return Node("Clip", {x, low, high}, DimsOf(x));
+    }
+    default:
+      return Node("Relu", {x}, DimsOf(x));
+  }
+}
+
+// As some frameworks write it: x * clip(x + 3, 0, 6) / 6.
+ValueId Builder::HardSwish(ValueId x) {
+  const auto scalar = [&](float value) { return graph_.AddInitializer(Name(), Tensor::Scalar(value)); };
+  const ValueId sum = Node("Add", {x, scalar(3)}, DimsOf(x));
+  const ValueId clip = Node("Clip", {sum, scalar(0), scalar(6)}, DimsOf(x));
+  const ValueId product = Node("Mul", {x, clip}, DimsOf(x));
+  return Node("Div", {product, scalar(6)}, DimsOf(x));
+}
+
+ValueId Builder::Arithmetic(ValueId x) {
+  const Dims dims = DimsOf(x);
+  const std::array<std::string, 3> ops = {"Add", "Mul", "Sub"};
+  const std::string& op = ops[static_cast<size_t>(Pick(0, 2))];
+  ValueId other = ValueId::kNone;
+  switch (Pick(0, 3)) {
+    case 0:
+      other = Weight(dims.size() == 4 ? Dims{dims[1], 1, 1} : Dims{dims[1]}, 1);
+      break;
+    case 1:
+      // What changes nothing: + 0, * 1, - 0.
+      other = graph_.AddInitializer(Name(), Tensor::Scalar(op == "Mul" ? 1.0F : 0.0F));
+      break;
+    case 2:
+      other = Weight({1}, 1);
+      break;
+    default:
+      other = SameShaped(x);
+  }
+  return Node(op, op != "Sub" && rng_.Bernoulli(0.3) ? std::vector{other, x} : std::vector{x, other}, dims);
+}
+
+ValueId Builder::NoOp(ValueId x) {
+  const Dims dims = DimsOf(x);
+  switch (Pick(0, 3)) {
+    case 0:
+      return Node("Dropout", {x}, dims);
+    case 1:
+      return Node("Cast", {x}, dims, {{"to", int64_t{1}, ""}});
+    case 2:
+      return Node("Reshape", {x, Ints(dims)}, dims);
+    default:
+      return Node("Identity", {x}, dims);
+  }
+}
+
+ValueId Builder::PadOrPool(ValueId x) {
+  Dims dims = DimsOf(x);
+  if (rng_.Bernoulli(0.5) && dims[2] < 12 && dims[3] < 12) {
+    dims[2] += 1;
+    dims[3] += 2;
+    return Node("Pad", {x, Ints({0, 0, 1, 1, 0, 0, 0, 1})}, dims);
+  }
+  if (dims[2] < 2 || dims[3] < 2) return Node("GlobalAveragePool", {x}, {dims[0], dims[1], 1, 1});
+  dims[2] -= 1;
+  dims[3] -= 1;
+  return Node(rng_.Bernoulli(0.5) ? "MaxPool" : "AveragePool", {x}, dims, {{"kernel_shape", Dims{2, 2}, ""}});
+}
+
+ValueId Builder::Move(ValueId x) {
+  Dims dims = DimsOf(x);
+  if (rng_.Bernoulli(0.5)) {
+    std::vector<int64_t> perm(dims.size());
+    std::iota(perm.begin(), perm.end(), 0);
+    rng_.Shuffle(perm);
+    // The batch stays in front: everything else here counts on it.
+    std::swap(*std::find(perm.begin(), perm.end(), 0), perm[0]);
+    Dims moved;
+    for (const int64_t axis : perm) moved.push_back(dims[static_cast<size_t>(axis)]);
+    return Node("Transpose", {x}, moved, {{"perm", perm, ""}});
+  }
+  const int64_t axis = Pick(1, static_cast<int64_t>(dims.size()) - 1);
+  int64_t& dim = dims[static_cast<size_t>(axis)];
+  if (dim < 2) return x;
+  const int64_t end = rng_.Bernoulli(0.5) ? INT64_MAX : dim;
+  dim -= 1;
+  return Node("Slice", {x, Ints({1}), Ints({end}), Ints({axis})}, dims);
+}
+
+ValueId Builder::Join(ValueId x) {
+  const ValueId other = SameShaped(x);
+  Dims dims = DimsOf(x);
+  if (dims[1] > 4) return Node("Add", {x, other}, dims);
+  dims[1] *= 2;
+  return Node("Concat", {x, other}, dims, {{"axis", int64_t{1}, ""}});
+}
+
+// To [1, n], by a constant shape or by shape arithmetic.
+ValueId Builder::Flat(ValueId x) {
+  const Dims dims = DimsOf(x);
+  const Dims flat = {1, dims[1] * dims[2] * dims[3]};
+  if (rng_.Bernoulli(0.3)) return Node("Flatten", {x}, flat);
+  if (rng_.Bernoulli(0.5)) return Node("Reshape", {x, Ints({1, -1})}, flat);
+  const ValueId shape = Node("Shape", {x}, {4}, {}, DType::kInt64);
+  const ValueId batch = Node("Gather", {shape, Ints({0})}, {1}, {}, DType::kInt64);
+  const ValueId target = Node("Concat", {batch, Ints({-1})}, {2}, {{"axis", int64_t{0}, ""}}, DType::kInt64);
+  return Node("Reshape", {x, target}, flat);
+}
+
+ValueId Builder::Linear(ValueId x) {
+  const int64_t in = DimsOf(x)[1];
+  const int64_t out = Pick(1, 8);
+  const double scale = 1.7 / std::sqrt(static_cast<double>(in));
+  if (rng_.Bernoulli(0.5)) {
+    return Node("Gemm", {x, Weight({out, in}, scale), Weight({out}, 0.5)}, {1, out}, {{"transB", int64_t{1}, ""}});
+  }
+  const ValueId product = Node("MatMul", {x, Weight({in, out}, scale)}, {1, out});
+  return rng_.Bernoulli(0.5) ? product : Node("Add", {product, Weight({out}, 0.5)}, {1, out});
+}
+
+ValueId Builder::Branch(ValueId x) {
+  const auto body = [&](std::string op) {
+    Graph inner;
+    for (const auto& [domain, version] : graph_.opsets()) inner.SetOpset(domain, version);
+    const Type type = FloatOf(DimsOf(x));
+    rlc::Node node;
+    node.op = std::move(op);
+    node.inputs = {inner.AddCaptured(graph_.value(x).name, type)};
+    node.outputs = {inner.AddValue(Name(), type)};
+    inner.AddOutput(node.outputs[0]);
+    inner.AddNode(std::move(node));
+    return std::make_shared<const Graph>(std::move(inner));
+  };
+  const ValueId zero = graph_.AddInitializer(Name(), Tensor::Scalar(0.0F));
+  const ValueId most = Node("ReduceMax", {pool_[0]}, {}, {{"keepdims", int64_t{0}, ""}});
+  const ValueId condition = Node("Greater", {most, zero}, {}, {}, DType::kBool);
+  return Node("If", {condition}, DimsOf(x), {{"then_branch", body("Neg"), ""}, {"else_branch", body("Identity"), ""}});
+}
+
+Graph Builder::Build() {
+  graph_.SetName("random");
+  graph_.SetOpset("", 17);
+  pool_.push_back(graph_.AddInput("x", FloatOf({1, Pick(1, 8), Pick(3, 12), Pick(3, 12)})));
+  using Step = ValueId (Builder::*)(ValueId);
+  constexpr std::array<Step, 12> kImageSteps = {&Builder::Conv,       &Builder::Conv,      &Builder::BatchNorm,
+                                                &Builder::BatchNorm,  &Builder::Activation, &Builder::HardSwish,
+                                                &Builder::Arithmetic, &Builder::NoOp,      &Builder::PadOrPool,
+                                                &Builder::Move,       &Builder::Join,      &Builder::Flat};
+  constexpr std::array<Step, 5> kFlatSteps = {&Builder::Linear, &Builder::Activation, &Builder::Arithmetic,
+                                              &Builder::NoOp, &Builder::Move};
+  for (int step = 0; step < options_.steps; ++step) {
+    const bool flat = rng_.Bernoulli(0.3);
+    const ValueId x = Source(flat ? 2 : 4);
+    if (x == ValueId::kNone) continue;
+    if (options_.bodies && rng_.Bernoulli(0.05)) {
+      pool_.push_back(Branch(x));
+      continue;
+    }
+    const Step chosen = flat ? kFlatSteps[static_cast<size_t>(rng_.UniformInt(kFlatSteps.size()))]
+                             : kImageSteps[static_cast<size_t>(rng_.UniformInt(kImageSteps.size()))];
+    pool_.push_back((this->*chosen)(x));
+  }
+  // Of what nothing reads some stays dead; a value in the middle may be an output as well.
+  for (size_t i = 1; i < pool_.size(); ++i) {
+    const bool last = i + 1 == pool_.size();
+    const bool wanted = last || rng_.Bernoulli(graph_.HasReaders(pool_[i]) ? 0.1 : 0.8);
+    if (wanted && !graph_.is_output(pool_[i]) && graph_.producer(pool_[i]) != nullptr) graph_.AddOutput(pool_[i]);
+  }
+  if (graph_.outputs().empty()) graph_.AddOutput(Node("Relu", {pool_[0]}, DimsOf(pool_[0])));
+  return std::move(graph_);
+}
+
+}  // namespace
+
+Graph RandomGraph(uint64_t seed, const RandomGraphOptions& options) { return Builder(seed, options).Build(); }
+
+}  // namespace rlc
