@@ -76,13 +76,15 @@ if(RLC_TRAINER)
   find_library(RLC_TORCH_LIBRARY torch)
   find_library(RLC_TORCH_CPU_LIBRARY torch_cpu)
   find_library(RLC_C10_LIBRARY c10)
-  if(RLC_TORCH_INCLUDE AND RLC_TORCH_LIBRARY AND RLC_TORCH_CPU_LIBRARY AND RLC_C10_LIBRARY)
-    add_library(rlc::torch INTERFACE IMPORTED)
-    target_include_directories(rlc::torch SYSTEM INTERFACE
-      "${RLC_TORCH_INCLUDE}" "${RLC_TORCH_INCLUDE}/torch/csrc/api/include")
-    target_link_libraries(rlc::torch INTERFACE
-      "${RLC_TORCH_LIBRARY}" "${RLC_TORCH_CPU_LIBRARY}" "${RLC_C10_LIBRARY}" Threads::Threads)
-  else()
-    message(FATAL_ERROR "no libtorch: run scripts/setup, or configure with -DRLC_TRAINER=OFF")
+  if(NOT RLC_TORCH_INCLUDE OR NOT RLC_TORCH_LIBRARY OR NOT RLC_TORCH_CPU_LIBRARY OR NOT RLC_C10_LIBRARY)
+    message(WARNING "no libtorch: rlc-train is not built; rlc works without it, with the policies that it comes with")
+    set(RLC_TRAINER OFF)
   endif()
+endif()
+if(RLC_TRAINER)
+  add_library(rlc::torch INTERFACE IMPORTED)
+  target_include_directories(rlc::torch SYSTEM INTERFACE
+    "${RLC_TORCH_INCLUDE}" "${RLC_TORCH_INCLUDE}/torch/csrc/api/include")
+  target_link_libraries(rlc::torch INTERFACE
+    "${RLC_TORCH_LIBRARY}" "${RLC_TORCH_CPU_LIBRARY}" "${RLC_C10_LIBRARY}" Threads::Threads)
 endif()
