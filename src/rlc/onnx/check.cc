@@ -20,7 +20,8 @@ constexpr auto kInvalid = ErrorKind::kInvalidInput;
 
 // Domains whose operators the onnx library knows completely: what it does not know does not exist.
 bool IsOnnxDomain(std::string_view domain) {
-  return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training" || domain == "ai.onnx.preview.training";
+  return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
+         domain == "ai.onnx.preview.training";
 }
 
 class Checker {
@@ -59,8 +60,8 @@ class Checker {
     const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op, version, node.domain);
     if (!schema) {
       if (!IsOnnxDomain(node.domain) || onnx::checker::check_is_experimental_op(proto)) return {};
-      return MakeError(kInvalid, "{}: operator {} does not exist in version {} of operator set {}", where, node.op, version,
-                       node.domain.empty() ? "ai.onnx" : node.domain);
+      return MakeError(kInvalid, "{}: operator {} does not exist in version {} of operator set {}", where, node.op,
+                       version, node.domain.empty() ? "ai.onnx" : node.domain);
     }
     return Guarded(kInvalid, where, [&] { schema->Verify(proto); });
   }

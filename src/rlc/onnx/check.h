@@ -7,10 +7,10 @@
 
 namespace rlc {
 
-// Checks a model's operators, in bodies too: each exists in its operator set, has a legal number of inputs and outputs, and
-// attributes of the right type (onnx's schemas, guarded); functions are well formed and do not call themselves. Structure
-// (names, order, tensors, versions) was checked while the graph was built, operands are checked by type inference.
-// ParseModel runs this. Error, kInvalidInput: one sentence that names the node.
+// Checks a model's operators, in bodies too: each exists in its operator set, has a legal number of inputs and outputs,
+// and attributes of the right type (onnx's schemas, guarded); functions are well formed and do not call themselves.
+// Structure (names, order, tensors, versions) was checked while the graph was built, operands are checked by type
+// inference. ParseModel runs this. Error, kInvalidInput: one sentence that names the node.
 Expected<void> CheckModel(const Model& model);
 
 }  // namespace rlc

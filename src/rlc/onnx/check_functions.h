@@ -7,8 +7,8 @@
 
 namespace rlc {
 
-// Each function is defined once, its nodes read what is defined, and no function calls itself, directly or through others.
-// Error, kInvalidInput, naming the function.
+// Each function is defined once, its nodes read what is defined, and no function calls itself, directly or through
+// others. Error, kInvalidInput, naming the function.
 Expected<void> CheckFunctions(const Model& model);
 
 }  // namespace rlc

@@ -87,7 +87,8 @@ class GraphConverter {
       if (!body) continue;
       Graph converted(**body);
       RLC_RETURN_IF_ERROR(GraphConverter(model_, converted, target_).Run());
-      graph_.SetAttribute(id, Attribute{attribute.name, std::make_shared<const Graph>(std::move(converted)), attribute.extra});
+      graph_.SetAttribute(
+          id, Attribute{attribute.name, std::make_shared<const Graph>(std::move(converted)), attribute.extra});
     }
     return {};
   }
@@ -108,8 +109,9 @@ class GraphConverter {
       seen.push_back(id);
       const Value& value = graph_.value(id);
       const Tensor* constant = graph_.constant(id);
-      const bool plain = constant && constant->size() <= kMaxConstantElements &&
-                         (IsInteger(constant->dtype()) || IsFloat(constant->dtype()) || constant->dtype() == DType::kBool);
+      const bool plain =
+          constant && constant->size() <= kMaxConstantElements &&
+          (IsInteger(constant->dtype()) || IsFloat(constant->dtype()) || constant->dtype() == DType::kBool);
       if (plain) {
         auto* tensor = graph->add_initializer();
         TensorToProto(*constant, true, *tensor);
@@ -134,8 +136,8 @@ class GraphConverter {
     const onnx::ModelProto before = SingleNodeModel(graph_.node(id));
     onnx::ModelProto after;
     const std::string place = fmt::format("{}: cannot be converted from opset {} to {}", where, from_, target_);
-    RLC_RETURN_IF_ERROR(Guarded(kUnavailable, place,
-                                [&] { after = onnx::version_conversion::ConvertVersion(before, target_); }));
+    RLC_RETURN_IF_ERROR(
+        Guarded(kUnavailable, place, [&] { after = onnx::version_conversion::ConvertVersion(before, target_); }));
     if (after.graph().node_size() == 0) return MakeError(kUnavailable, "{}", place);
     if (after.graph().node_size() == 1 && SameNode(before.graph().node(0), after.graph().node(0))) return {};
     return Splice(id, *after.mutable_graph(), place);
@@ -194,7 +196,8 @@ class GraphConverter {
     node.op = proto.op_type();
     for (const std::string& name : proto.input()) {
       const auto value = known.find(name);
-      if (value == known.end() && !name.empty()) return MakeError(kUnavailable, "{}: input \"{}\" got lost", place, name);
+      if (value == known.end() && !name.empty())
+        return MakeError(kUnavailable, "{}: input \"{}\" got lost", place, name);
       node.inputs.push_back(name.empty() ? ValueId::kNone : value->second);
     }
     ExternalData none("");
@@ -212,7 +215,8 @@ class GraphConverter {
   const int target_;
 };
 
-// A function's body is inlined into the model by some runtimes, so its operator set follows, when nothing in it changes.
+// A function's body is inlined into the model by some runtimes, so its operator set follows, when nothing in it
+// changes.
 Expected<void> RaiseFunction(Function& function, int target) {
   onnx::FunctionProto proto;
   proto.ParseFromString(function.bytes);
@@ -221,7 +225,8 @@ Expected<void> RaiseFunction(Function& function, int target) {
     for (const auto& node : proto.node()) {
       const bool ours = node.domain().empty() || node.domain() == "ai.onnx";
       if (!ours || SameSchema(node.op_type(), static_cast<int>(import.version()), target)) continue;
-      return MakeError(kUnavailable, "function {}.{}: its {} node changes between opset {} and {}; inline the function first",
+      return MakeError(kUnavailable,
+                       "function {}.{}: its {} node changes between opset {} and {}; inline the function first",
                        function.domain, function.name, node.op_type(), import.version(), target);
     }
     import.set_version(target);

@@ -9,9 +9,10 @@
 
 namespace rlc {
 
-// The model in version `target` of ONNX's operator set, by onnx's version converter (a bare bump of the number would break
-// ops whose attributes became inputs, like Squeeze's axes). Already there or above: the model itself. Names of values that
-// stay, weights, metadata and layer numbers are kept. Error: an op that cannot be converted (kUnavailable, names it).
+// The model in version `target` of ONNX's operator set, by onnx's version converter (a bare bump of the number would
+// break ops whose attributes became inputs, like Squeeze's axes). Already there or above: the model itself. Names of
+// values that stay, weights, metadata and layer numbers are kept. Error: an op that cannot be converted (kUnavailable,
+// names it).
 Expected<Model> ConvertOpset(const Model& model, int target);
 
 // Raises the IR version to at least `version`, keeping the meaning: initializers stay constants.

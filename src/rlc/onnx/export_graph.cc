@@ -24,7 +24,8 @@ onnx::GraphProto Leftovers(const Value& value) {
 }
 
 // Entry of a value in one of the graph's lists. `left` is what the importer kept of it.
-void EntryToProto(const Value& value, const onnx::ValueInfoProto* left, bool declared_type, onnx::ValueInfoProto& proto) {
+void EntryToProto(const Value& value, const onnx::ValueInfoProto* left, bool declared_type,
+                  onnx::ValueInfoProto& proto) {
   if (left) proto.CopyFrom(*left);
   proto.set_name(value.name);
   if (declared_type && proto.has_type()) {
@@ -112,14 +113,10 @@ struct ValueToProto {
     proto.set_type(AttributeProto::GRAPHS);
     for (const Body& body : value) BodyToProto(*body, ir_version, detail, *proto.add_graphs());
   }
-  void operator()(const OpaqueAttribute& value) const {
-    proto.ParseFromString(value.bytes);
-  }
+  void operator()(const OpaqueAttribute& value) const { proto.ParseFromString(value.bytes); }
 };
 
-bool IsListedConstant(const Value& value) {
-  return value.kind == Value::Kind::kInitializer && value.sparse.empty();
-}
+bool IsListedConstant(const Value& value) { return value.kind == Value::Kind::kInitializer && value.sparse.empty(); }
 
 // IR 3 wants constants among the inputs; the file's order where the importer kept it.
 void InputsToProto(const Graph& graph, bool constants_too, const onnx::GraphProto& kept, onnx::GraphProto& proto) {

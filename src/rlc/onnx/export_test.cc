@@ -75,7 +75,8 @@ TEST(RoundTrip, KeepsEverything) {
   graph->mutable_node(0)->set_domain("ai.onnx");
   graph->mutable_node(1)->set_name("");  // there, but empty
   graph->mutable_input(0)->set_doc_string("input doc");
-  graph->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_denotation("DATA_BATCH");
+  graph->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_denotation(
+      "DATA_BATCH");
   graph->mutable_input(0)->mutable_type()->set_denotation("TENSOR");
   graph->mutable_output(0)->set_doc_string("output doc");
   graph->mutable_initializer(0)->set_doc_string("weight doc");

@@ -17,7 +17,8 @@ std::string CleanMessage(const char* text) {
     }
   }
   for (const std::string_view prefix : {"[TypeInferenceError] ", "[ShapeInferenceError] "}) {
-    for (size_t at = clean.find(prefix); at != std::string::npos; at = clean.find(prefix)) clean.erase(at, prefix.size());
+    for (size_t at = clean.find(prefix); at != std::string::npos; at = clean.find(prefix))
+      clean.erase(at, prefix.size());
   }
   while (!clean.empty() && (clean.back() == ' ' || clean.back() == '.')) clean.pop_back();
   if (clean.size() > 400) clean.resize(400);

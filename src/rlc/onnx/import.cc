@@ -56,7 +56,8 @@ Expected<std::map<std::string, int>> ReadOpsets(const onnx::ModelProto& proto) {
     }
   }
   if (opsets.empty()) {
-    if (proto.ir_version() >= 3) return MakeError(kInvalid, "the model imports no operator set (opset_import is empty)");
+    if (proto.ir_version() >= 3)
+      return MakeError(kInvalid, "the model imports no operator set (opset_import is empty)");
     opsets.emplace("", 1);
   }
   return opsets;

@@ -158,8 +158,7 @@ Expected<void> GraphImporter::DeclareInitializers() {
     if (defaults_.count(&proto) > 0) continue;
     const std::string name = proto.name();
     RLC_RETURN_IF_ERROR(CheckFree(name, "initializer"));
-    RLC_ASSIGN_OR_RETURN(Tensor tensor,
-                         TakeTensor(proto, context_.external, fmt::format("initializer \"{}\"", name)));
+    RLC_ASSIGN_OR_RETURN(Tensor tensor, TakeTensor(proto, context_.external, fmt::format("initializer \"{}\"", name)));
     const ValueId value = graph_.AddInitializer(LocalName(name), std::move(tensor));
     local_.emplace(name, value);
     Keep(value, proto, [](auto& left) { return left.add_initializer(); });

@@ -3,8 +3,8 @@
 // What the IR has no field for stays in messages with everything known cleared, serialized into `extra`:
 //   Node, Attribute, Graph, Model   a message of the same kind (NodeProto, ...)
 //   Value                           a GraphProto with what is left of the value's entries, under the list they stood in
-//                                   (input, output, value_info, initializer); an entry has no name, and a type only when
-//                                   the file's declaration is not the value's type
+//                                   (input, output, value_info, initializer); an entry has no name, and a type only
+//                                   when the file's declaration is not the value's type
 // A Graph of IR 3 or older keeps in `extra` the names of its inputs in the file's order, when that is unusual.
 #ifndef RLC_ONNX_IMPORT_GRAPH_H_
 #define RLC_ONNX_IMPORT_GRAPH_H_

@@ -127,7 +127,10 @@ TEST(ParseModel, RefusesBadOperators) {
   EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) { node(m)->set_op_type("Konv"); })), HasSubstr("Konv does not exist"));
   EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) { add_int(node(m), "group", 0); })), HasSubstr("group is 0"));
   EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) { add_int(node(m), "strides", 1); })), HasSubstr("strides"));
-  EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) { node(m)->mutable_input()->RemoveLast(); node(m)->mutable_input()->RemoveLast(); })),
+  EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) {
+                node(m)->mutable_input()->RemoveLast();
+                node(m)->mutable_input()->RemoveLast();
+              })),
               HasSubstr("the Conv node that writes \"y\""));
   EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) {
                 add_int(node(m), "group", 1);

@@ -51,8 +51,8 @@ class Constraints {
     const DataType bound = Bound(parameter);
     if (!bound) bound_.emplace_back(parameter.GetTypeStr(), type);
     if (bound && bound != type) {
-      return MakeError(ErrorKind::kInvalidInput, "{}: {} {} is {} where {} is needed", where_, kind, parameter.GetName(),
-                       *type, *bound);
+      return MakeError(ErrorKind::kInvalidInput, "{}: {} {} is {} where {} is needed", where_, kind,
+                       parameter.GetName(), *type, *bound);
     }
     return {};
   }
@@ -81,7 +81,8 @@ const onnx::OpSchema::FormalParameter& At(const std::vector<onnx::OpSchema::Form
 
 }  // namespace
 
-Expected<void> CheckConstraints(const onnx::OpSchema& schema, onnx::InferenceContext& context, const std::string& where) {
+Expected<void> CheckConstraints(const onnx::OpSchema& schema, onnx::InferenceContext& context,
+                                const std::string& where) {
   Constraints constraints(where);
   for (size_t i = 0; i < context.getNumInputs() && !schema.inputs().empty(); ++i) {
     const onnx::TypeProto* type = context.getInputType(i);

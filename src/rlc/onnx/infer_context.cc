@@ -65,6 +65,8 @@ class AttributeTable {
         messages_[i] = std::make_unique<onnx::AttributeProto>();
         AttributeToProto(attribute, onnx::Version::IR_VERSION, small && !body ? Detail::kFull : Detail::kOutline,
                          *messages_[i]);
+        // The library does not return from a space in an equation.
+        if (node_.Is("Einsum") && name == "equation") std::erase(*messages_[i]->mutable_s(), ' ');
       }
       return messages_[i].get();
     }
@@ -251,8 +253,8 @@ Expected<std::vector<onnx::TypeProto>> InferWithSchema(const onnx::OpSchema& sch
   std::vector<onnx::TypeProto> outputs = context.TakeOutputs();
   if (complete && schema.has_data_propagation_function() && MayBeList(outputs, node)) {
     PropagationContext propagation(node, outputs, scope, attributes);
-    RLC_RETURN_IF_ERROR(Guarded(ErrorKind::kInvalidInput, where,
-                                [&] { schema.GetDataPropagationFunction()(propagation); }));
+    RLC_RETURN_IF_ERROR(
+        Guarded(ErrorKind::kInvalidInput, where, [&] { schema.GetDataPropagationFunction()(propagation); }));
   }
   return outputs;
 }

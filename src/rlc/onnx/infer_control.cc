@@ -27,7 +27,8 @@ Type WithoutShape(Type type) {
 }
 
 bool ElemsDiffer(const Type& a, const Type& b) {
-  return a.is_tensor() && b.is_tensor() && a.elem != b.elem && a.elem != DType::kUndefined && b.elem != DType::kUndefined;
+  return a.is_tensor() && b.is_tensor() && a.elem != b.elem && a.elem != DType::kUndefined &&
+         b.elem != DType::kUndefined;
 }
 
 Expected<std::vector<Type>> InferIf(const Node& node, const BodyInference& infer_body, const std::string& where) {
@@ -60,8 +61,8 @@ Type Stacked(const Type& element, size_t axis, Dim length) {
   return stacked;
 }
 
-Expected<std::vector<Type>> InferLoop(const Node& node, const std::vector<Type>& inputs, const BodyInference& infer_body,
-                                      const std::string& where) {
+Expected<std::vector<Type>> InferLoop(const Node& node, const std::vector<Type>& inputs,
+                                      const BodyInference& infer_body, const std::string& where) {
   if (inputs.size() < 2) return MakeError(kInvalid, "{}: Loop needs two inputs or more", where);
   const size_t states = inputs.size() - 2;
   std::vector<Type> body_inputs = {Type::Tensor(DType::kInt64), Type::Tensor(DType::kBool)};
@@ -98,8 +99,8 @@ Expected<size_t> ScanAxis(const Node& node, const char* attribute, size_t index,
   return static_cast<size_t>(axis);
 }
 
-Expected<std::vector<Type>> InferScan(const Node& node, const std::vector<Type>& inputs, const BodyInference& infer_body,
-                                      const std::string& where) {
+Expected<std::vector<Type>> InferScan(const Node& node, const std::vector<Type>& inputs,
+                                      const BodyInference& infer_body, const std::string& where) {
   const int64_t scanned = node.GetInt("num_scan_inputs", 0).value_or(0);
   if (scanned < 1 || static_cast<size_t>(scanned) > inputs.size()) {
     return MakeError(kInvalid, "{}: num_scan_inputs is {}, with {} inputs", where, scanned, inputs.size());

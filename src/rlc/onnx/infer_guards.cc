@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace rlc {
 namespace {
 
 constexpr auto kInvalid = ErrorKind::kInvalidInput;
+constexpr int64_t kMaxRank = 1024;  // far beyond what any runtime takes
 
 class Operands {
  public:
@@ -37,12 +39,13 @@ class Operands {
 
   Expected<void> RankAtLeast(size_t input, int wanted) const {
     if (rank(input) < 0 || rank(input) >= wanted) return {};
-    return MakeError(kInvalid, "{}: input {} has {} dimensions, {} needs {} or more", where_, input, rank(input), node_.op,
-                     wanted);
+    return MakeError(kInvalid, "{}: input {} has {} dimensions, {} needs {} or more", where_, input, rank(input),
+                     node_.op, wanted);
   }
   Expected<void> RankIs(size_t input, int wanted) const {
     if (rank(input) < 0 || rank(input) == wanted) return {};
-    return MakeError(kInvalid, "{}: input {} has {} dimensions, {} needs {}", where_, input, rank(input), node_.op, wanted);
+    return MakeError(kInvalid, "{}: input {} has {} dimensions, {} needs {}", where_, input, rank(input), node_.op,
+                     wanted);
   }
   Expected<void> SameSize(size_t a, int a_axis, int64_t factor, size_t b, int b_axis) const {
     const int64_t left = dim(a, a_axis);
@@ -115,6 +118,64 @@ class Operands {
     if (rank(0) < 1 || rank(b) < 1) return {};
     return SameSize(b, rank(b) == 1 ? 0 : rank(b) - 2, 1, 0, rank(0) - 1);
   }
+  // The library casts axes to int before it compares them, so that 2^40 + 1 would pass for 1.
+  Expected<void> AxesInRange() const {
+    for (const Attribute& attribute : node_.attributes) {
+      if (attribute.name != "axis" && attribute.name != "axes" && attribute.name != "batch_dims") continue;
+      const auto* one = std::get_if<int64_t>(&attribute.value);
+      const auto* many = std::get_if<std::vector<int64_t>>(&attribute.value);
+      for (const int64_t axis : many ? *many : std::vector<int64_t>{one ? *one : 0}) {
+        if (axis < -kMaxRank || axis > kMaxRank) {
+          return MakeError(kInvalid, "{}: {} is {}, which no tensor has", where_, attribute.name, axis);
+        }
+      }
+    }
+    return {};
+  }
+  // The library makes one dimension for each element of the shape list, however long that is.
+  Expected<void> Expand() const {
+    RLC_RETURN_IF_ERROR(RankIs(1, 1));
+    if (dim(1, 0) <= kMaxRank) return {};
+    return MakeError(kInvalid, "{}: its shape input has {} elements, no tensor has so many dimensions", where_,
+                     dim(1, 0));
+  }
+  Expected<void> GatherNd() const {
+    const int64_t batch_dims = node_.GetInt("batch_dims", 0).value_or(-1);
+    const bool fits = rank(0) < 0 || rank(1) < 0 || batch_dims < std::min(rank(0), rank(1));
+    if (batch_dims >= 0 && fits) return {};
+    return MakeError(kInvalid, "{}: batch_dims is {}, it must be 0 or more and below the inputs' ranks", where_,
+                     batch_dims);
+  }
+  // The library makes a list of num_outputs sizes.
+  Expected<void> Split() const {
+    const int64_t parts = node_.GetInt("num_outputs", 1).value_or(0);
+    if (!node_.FindAttribute("num_outputs") || parts == static_cast<int64_t>(node_.outputs.size())) return {};
+    return MakeError(kInvalid, "{}: num_outputs is {}, but it has {} outputs", where_, parts, node_.outputs.size());
+  }
+  // Letters, "...", "," and "->", spaces aside: on anything else the library never returns.
+  Expected<void> Einsum() const {
+    std::string equation = node_.GetString("equation", "").value_or("");
+    std::erase(equation, ' ');
+    const size_t arrow = equation.find("->");
+    const std::string left = equation.substr(0, arrow);
+    bool good = static_cast<size_t>(std::count(left.begin(), left.end(), ',')) + 1 == node_.inputs.size();
+    for (std::string_view rest = left; good;) {
+      const size_t comma = rest.find(',');
+      good = IsEinsumTerm(std::string(rest.substr(0, comma)));
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+    if (arrow != std::string::npos) good = good && IsEinsumTerm(equation.substr(arrow + 2));
+    if (good) return {};
+    return MakeError(kInvalid, "{}: \"{}\" is no Einsum equation of {} operands", where_, equation,
+                     node_.inputs.size());
+  }
+  static bool IsEinsumTerm(std::string term) {
+    if (const size_t dots = term.find("..."); dots != std::string::npos) term.erase(dots, 3);
+    return std::all_of(term.begin(), term.end(),
+                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  }
+
   Expected<void> BatchNormalization() const {
     RLC_RETURN_IF_ERROR(RankAtLeast(0, 1));
     // Up to opset 8, spatial = 0 meant statistics for each pixel.
@@ -135,8 +196,9 @@ class Operands {
 }  // namespace
 
 Expected<void> CheckOperands(const Node& node, const onnx::InferenceContext& context, const std::string& where) {
-  if (!node.domain.empty()) return {};
   const Operands operands(node, context, where);
+  RLC_RETURN_IF_ERROR(operands.AxesInRange());
+  if (!node.domain.empty()) return {};
   const std::string_view op = node.op;
   if (op == "Conv" || op == "ConvInteger") return operands.Conv(1, false);
   if (op == "ConvTranspose") return operands.Conv(1, true);
@@ -147,6 +209,10 @@ Expected<void> CheckOperands(const Node& node, const onnx::InferenceContext& con
   if (op == "MatMul" || op == "MatMulInteger") return operands.MatMul(1);
   if (op == "QLinearMatMul") return operands.MatMul(3);
   if (op == "BatchNormalization") return operands.BatchNormalization();
+  if (op == "Expand") return operands.Expand();
+  if (op == "GatherND") return operands.GatherNd();
+  if (op == "Einsum") return operands.Einsum();
+  if (op == "Split") return operands.Split();
   return {};
 }
 

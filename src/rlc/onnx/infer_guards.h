@@ -14,8 +14,9 @@ struct InferenceContext;
 
 namespace rlc {
 
-// Ranks, list lengths and sizes of convolutions, pools, matrix products and normalizations, as far as they are known.
-// Error, kInvalidInput, beginning with `where`.
+// Ranks, list lengths and sizes of convolutions, pools, matrix products and normalizations, as far as they are known;
+// and what made the library crash, hang or eat memory when every operator was tried with random operands. Error,
+// kInvalidInput, beginning with `where`.
 Expected<void> CheckOperands(const Node& node, const onnx::InferenceContext& context, const std::string& where);
 
 }  // namespace rlc

@@ -17,8 +17,8 @@ namespace {
 
 bool HasElem(const Type& type) { return type.is_tensor() && type.elem != DType::kUndefined; }
 
-// What is declared or recorded cannot be true, given what was inferred. A number where inference has a name is one, too:
-// the name stands for every size that callers may choose.
+// What is declared or recorded cannot be true, given what was inferred. A number where inference has a name is one,
+// too: the name stands for every size that callers may choose.
 bool Contradicts(const Type& declared, const Type& inferred) {
   if (!HasElem(declared) || !HasElem(inferred)) return false;
   if (declared.elem != inferred.elem) return true;
@@ -128,7 +128,8 @@ Expected<std::vector<Type>> Run::InferOutputs(Graph& graph, NodeId id, Inference
   return types;
 }
 
-Expected<Type> Run::Settle(Graph& graph, ValueId id, Type inferred, bool known_op, bool main, const std::string& where) {
+Expected<Type> Run::Settle(Graph& graph, ValueId id, Type inferred, bool known_op, bool main,
+                           const std::string& where) {
   const Value& value = graph.value(id);
   const bool interface = value.output_uses > 0;
   const bool contradicts = Contradicts(value.type, inferred);
@@ -172,8 +173,8 @@ Expected<void> Run::PassInputs(Graph& body, InferenceScope& scope, const std::ve
     const ValueId id = body.inputs()[i];
     const Type& declared = body.type(id);
     if (HasElem(declared) && HasElem(inputs[i]) && declared.elem != inputs[i].elem) {
-      return MakeError(ErrorKind::kInvalidInput, "body \"{}\": its input \"{}\" is declared as {} but gets {}", body.name(),
-                       body.value(id).name, ToString(declared), ToString(inputs[i]));
+      return MakeError(ErrorKind::kInvalidInput, "body \"{}\": its input \"{}\" is declared as {} but gets {}",
+                       body.name(), body.value(id).name, ToString(declared), ToString(inputs[i]));
     }
     const bool believed = trust_ && !Contradicts(declared, inputs[i]);
     found_stale_ = found_stale_ || Contradicts(declared, inputs[i]);

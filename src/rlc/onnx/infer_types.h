@@ -1,5 +1,5 @@
-// Types and shapes through the onnx library's per-operator inference functions, run node by node on our graph (the model
-// is never serialized for it), with symbolic dimensions carried through shape arithmetic.
+// Types and shapes through the onnx library's per-operator inference functions, run node by node on our graph (the
+// model is never serialized for it), with symbolic dimensions carried through shape arithmetic.
 #ifndef RLC_ONNX_INFER_TYPES_H_
 #define RLC_ONNX_INFER_TYPES_H_
 
@@ -12,11 +12,11 @@
 namespace rlc {
 
 // Infers what can be inferred; outputs of ops that nobody knows (foreign domains, functions) keep the type they have.
-// The file's records fill in sizes that inference leaves open, unless one of them contradicts inference: then the records
-// are stale and none is believed. Interface types never change. Bodies of If, Loop and Scan are inferred too. Never
-// invents names for unknown sizes. About 2 microseconds a node.
-// Error, kInvalidInput, naming the node: its inputs contradict each other or the operator (a static size, a rank, an
-// element type, an axis), or an output's declared element type is not what is computed.
+// The file's records fill in sizes that inference leaves open, unless one of them contradicts inference: then the
+// records are stale and none is believed. Interface types never change. Bodies of If, Loop and Scan are inferred too.
+// Never invents names for unknown sizes. About 2 microseconds a node. Error, kInvalidInput, naming the node: its inputs
+// contradict each other or the operator (a static size, a rank, an element type, an axis), or an output's declared
+// element type is not what is computed.
 class OnnxTypeInference : public TypeInference {
  public:
   OnnxTypeInference() = default;

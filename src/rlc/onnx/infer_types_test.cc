@@ -108,6 +108,28 @@ TEST(InferTypes, RefusesContradictions) {
               HasSubstr("strides holds 0"));
 }
 
+TEST(InferTypes, SurvivesWhatTheLibraryDoesNot) {
+  // Never returned: a space was skipped without being passed.
+  const Model model = ModelOf(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2,3] x, float[3,N] b) => (float[p,q] y) { e = Einsum<equation = "ij, jk -> ik">(x, b)  y = Relu(e) })");
+  EXPECT_EQ(TypeOf(model, "e"), "float[2,N]");
+  EXPECT_THAT(ErrorOf(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2,3] x) => (float[p,q] y) { y = Einsum<equation = "i?j">(x) })"),
+              HasSubstr("no Einsum equation"));
+  // Crashed: a negative axis after a cast.
+  EXPECT_THAT(ErrorOf(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2,3] x, float[3] s) => (float[p,q] y, float[r,t] m) {
+        y, m = LayerNormalization<axis = 4294967295>(x, s) })"),
+              HasSubstr("axis is 4294967295"));
+  EXPECT_THAT(ErrorOf(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2,3] x, int64[2,1] i) => (float[p,q] y) { y = GatherND<batch_dims = -3>(x, i) })"),
+              HasSubstr("batch_dims is -3"));
+  // Made one dimension for each of 2^40 elements.
+  EXPECT_THAT(ErrorOf(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2,3] x, int64[1099511627776] s) => (float[] y) { y = Expand(x, s) })"),
+              HasSubstr("1099511627776 elements"));
+}
+
 TEST(InferTypes, BranchesAgreeOnWhatTheyReturn) {
   const Model model = ModelOf(R"(
       <ir_version: 8, opset_import: ["" : 17]>
@@ -121,7 +143,7 @@ TEST(InferTypes, BranchesAgreeOnWhatTheyReturn) {
   EXPECT_EQ(TypeOf(model, "i"), "float[?,4]");
   const Body body = std::get<Body>(model.graph.node(model.graph.nodes()[0]).FindAttribute("else_branch")->value);
   EXPECT_EQ(ToString(body->type(body->Find("z"))), "int64[2]");
-  EXPECT_EQ(ToString(body->type(body->Find("x"))), "float[N,4]");  // captured
+  EXPECT_EQ(ToString(body->type(body->Find("x"))), "float[N,4]");     // captured
   EXPECT_EQ(body->type(body->Find("q")).kind, Type::Kind::kUnknown);  // an interface, and undeclared
 
   EXPECT_THAT(ErrorOf(R"(<ir_version: 8, opset_import: ["" : 17]>

@@ -142,7 +142,8 @@ Expected<Tensor> TakeExternal(onnx::TensorProto& proto, std::vector<int64_t> dim
   if (!file) return WithContext(std::move(file).error(), where);
   const auto bytes = (*file)->bytes();
   if (location.length && *location.length != *wanted) {
-    return MakeError(kInvalid, "{}: external data has {} bytes, the dimensions need {}", where, *location.length, *wanted);
+    return MakeError(kInvalid, "{}: external data has {} bytes, the dimensions need {}", where, *location.length,
+                     *wanted);
   }
   if (location.offset > bytes.size() || bytes.size() - location.offset < *wanted) {
     return MakeError(kInvalid, "{}: external data reaches to byte {} of {}, which has only {}", where,
@@ -192,7 +193,8 @@ Expected<std::shared_ptr<const MappedFile>> ExternalData::Open(const std::string
     inside = at_root == root.end() && at_path != resolved.end();
   }
   if (!inside) {
-    return MakeError(kInvalid, "external data \"{}\" lies outside the model's folder, which rlc does not follow", location);
+    return MakeError(kInvalid, "external data \"{}\" lies outside the model's folder, which rlc does not follow",
+                     location);
   }
   if (error || !fs::exists(resolved, error)) {
     return MakeError(kInvalid, "the external data file \"{}\" is missing; put it beside the model", location);

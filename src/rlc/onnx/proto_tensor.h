@@ -29,9 +29,9 @@ class ExternalData {
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 
-// Moves dims, type and elements out of `proto` (what stays: name, doc string, metadata, unknown fields). raw_data changes
-// hands without a copy, typed fields become bytes, external data becomes a view. Error, kInvalidInput, with `where` in
-// front: sizes that are negative, overflow or disagree with the data.
+// Moves dims, type and elements out of `proto` (what stays: name, doc string, metadata, unknown fields). raw_data
+// changes hands without a copy, typed fields become bytes, external data becomes a view. Error, kInvalidInput, with
+// `where` in front: sizes that are negative, overflow or disagree with the data.
 Expected<Tensor> TakeTensor(onnx::TensorProto& proto, ExternalData& external, const std::string& where);
 
 // dims, data_type and raw_data (strings: string_data) of `proto`. Elements are left out when `with_elements` is false.

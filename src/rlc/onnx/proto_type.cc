@@ -64,8 +64,8 @@ Type TypeFromProto(const onnx::TypeProto& proto) {
     TypeToProto(type, again);
     const bool symbols_only = again.ByteSizeLong() == proto.ByteSizeLong();
     if (symbols_only) return type;
-    bool tolerable = proto.unknown_fields().empty() && tensor.unknown_fields().empty() &&
-                     tensor.shape().unknown_fields().empty();
+    bool tolerable =
+        proto.unknown_fields().empty() && tensor.unknown_fields().empty() && tensor.shape().unknown_fields().empty();
     for (const auto& dim : tensor.shape().dim()) tolerable = tolerable && dim.unknown_fields().empty();
     if (tolerable) return type;  // spellings of "unknown": dim_value -1, an empty dim_param, an empty denotation
   } else if (proto.ByteSizeLong() == 0) {

@@ -1,3 +1,5 @@
+#include "rlc/onnx/test_models.h"
+
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
@@ -5,7 +7,6 @@
 #include <utility>
 
 #include "rlc/onnx/import.h"
-#include "rlc/onnx/test_models.h"
 
 namespace rlc {
 
