@@ -1,0 +1,120 @@
+// The state of one `rlc optimize`, handed from phase to phase. Each phase is one function; optimize_job.cc calls them in order.
+#ifndef RLC_OPTIMIZE_OPTIMIZE_RUN_H_
+#define RLC_OPTIMIZE_OPTIMIZE_RUN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rlc/base/file.h"
+#include "rlc/measure/accuracy.h"
+#include "rlc/measure/fingerprint.h"
+#include "rlc/measure/measured_evaluator.h"
+#include "rlc/optimize/data_setup.h"
+#include "rlc/optimize/optimize_job.h"
+#include "rlc/optimize/run_trainer.h"
+#include "rlc/optimize/services.h"
+#include "rlc/ort/runtime.h"
+#include "rlc/ort/runtime_graph.h"
+#include "rlc/search/method.h"
+
+namespace rlc {
+
+struct PhaseTime {
+  std::string name;
+  double seconds = 0;
+};
+
+// One verified candidate: timed afresh beside the original.
+struct Finalist {
+  Candidate candidate;
+  bool original = false;          // nothing applied at all
+  std::string description;
+  std::string path;               // of its file, in the run's folder
+  int64_t file_bytes = 0;
+  Timing timing;
+  std::optional<Estimate> search_drop, final_drop;
+};
+
+// What one action (or group of actions) of the winner is worth: time of the winner without it / time of the winner.
+struct Credit {
+  std::string name;
+  Estimate ratio;
+};
+
+struct OptimizeRun {
+  explicit OptimizeRun(const OptimizeRequest& r) : request(r) {}
+
+  const OptimizeRequest& request;
+  double started = 0;
+  std::vector<PhaseTime> phases;
+  std::vector<std::string> warnings;
+
+  // prepare
+  Model model;
+  std::string hash;
+  std::unique_ptr<StandardServices> services;
+  std::optional<DataSetup> data;
+  ActionKinds kinds;
+  Machine machine;
+  RuntimeInfo runtime;
+  std::unique_ptr<TrialStore> store;
+  std::unique_ptr<TempDir> folder;
+  std::unique_ptr<AccuracyJudge> search_judge;  // null without data
+
+  // catalogue
+  Model prepared;  // after the prologue, with the shapes of the timing inputs
+  Catalogue catalogue;
+  size_t calibration_rows = 0;
+  std::unique_ptr<MeasuredEvaluator> evaluator;
+  Costs exact_costs;  // of the empty candidate
+
+  // learn and search
+  std::unique_ptr<Surrogate> surrogate;
+  std::unique_ptr<GraphFeatures> features;
+  std::optional<TrainedPolicy> trained;
+  SearchResult search;
+  std::string method;
+
+  // verify
+  std::vector<Finalist> finalists;  // [0] is the original
+  TimingResult timing;
+  int winner = 0;                   // index into finalists
+  std::string reason;               // why it is not something faster
+  std::vector<Credit> credits;
+  std::vector<RanAs> ran;           // of the winner, by layer
+  size_t final_rows = 0;
+
+  double Elapsed() const { return request.clock() - started; }
+  double Left() const { return request.seconds - Elapsed(); }
+};
+
+// The evaluator of this run's catalogue. `reuse`: answers that the trial store has count as evaluated.
+Expected<std::unique_ptr<MeasuredEvaluator>> MakeEvaluator(const OptimizeRun& run, bool reuse);
+
+// Reads model and data, opens the store, measures the baseline's accuracy on the search split.
+Expected<void> Prepare(OptimizeRun& run);
+// Applies the exact rewrites, calibrates, lists all actions, measures the exact model; writes it if it is faster.
+Expected<void> BuildActions(OptimizeRun& run);
+// Measures tables and sensitivities, trains or loads the policy, searches.
+Expected<void> SearchActions(OptimizeRun& run);
+// Parts of SearchActions: tables and sensitivities into run.surrogate; a policy trained on them.
+Expected<void> MakeSurrogate(OptimizeRun& run);
+Expected<TrainedPolicy> TrainFor(const OptimizeRun& run, uint64_t seed, const std::string& folder, double seconds);
+// Times finalists afresh, checks them on the final split, chooses, credits, writes model and plan.
+Expected<void> VerifyAndWrite(OptimizeRun& run);
+
+// Writes the candidate's model to the output at once, so that the best so far survives whatever comes.
+Expected<void> KeepBest(OptimizeRun& run, const Candidate& candidate);
+
+// report.json (docs/report-schema.md).
+Json MakeReport(const OptimizeRun& run);
+
+// Progress with the run's elapsed time filled in.
+ProgressSink ProgressOf(const OptimizeRun& run);
+
+}  // namespace rlc
+
+#endif  // RLC_OPTIMIZE_OPTIMIZE_RUN_H_

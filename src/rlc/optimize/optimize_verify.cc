@@ -1,0 +1,216 @@
+// rlc optimize, last phases: finalists, final split, choice, credits, output.
+
+#include <algorithm>
+
+#include "rlc/base/format.h"
+#include "rlc/onnx/export.h"
+#include "rlc/optimize/optimize_run.h"
+#include "rlc/optimize/output_paths.h"
+
+namespace rlc {
+namespace {
+
+constexpr size_t kMostFinalists = 3;   // beside the original and the exact model
+constexpr size_t kMostCredits = 10;
+
+Expected<Model> ModelOf(OptimizeRun& run, const Plan& plan) { return ApplyPlan(run.model, plan, run.services->get()); }
+
+Expected<Finalist> MakeFinalist(OptimizeRun& run, const Candidate& candidate) {
+  Finalist finalist;
+  finalist.candidate = candidate;
+  finalist.description = candidate.empty() ? "exact rewrites only" : Describe(run.catalogue, candidate);
+  finalist.path = JoinPath(run.folder->path(), fmt::format("finalist{}.onnx", run.finalists.size()));
+  RLC_ASSIGN_OR_RETURN(const Model model, ModelOf(run, ToPlan(run.catalogue, candidate, run.hash)));
+  RLC_ASSIGN_OR_RETURN(const std::string bytes, SerializeModel(model));
+  finalist.file_bytes = static_cast<int64_t>(bytes.size());
+  RLC_RETURN_IF_ERROR(WriteFileAtomically(finalist.path, bytes));
+  return finalist;
+}
+
+// The best trials within the limit, best first, without the empty candidate.
+std::vector<const SearchTrial*> BestTrials(const OptimizeRun& run) {
+  std::vector<const SearchTrial*> best;
+  for (const SearchTrial& trial : run.search.trials) {
+    if (!trial.candidate.empty() && BetterTrial(trial, SearchTrial{}, run.request.max_drop)) best.push_back(&trial);
+  }
+  std::stable_sort(best.begin(), best.end(), [&](const SearchTrial* a, const SearchTrial* b) {
+    return BetterTrial(*a, *b, run.request.max_drop);
+  });
+  best.resize(std::min(best.size(), kMostFinalists));
+  return best;
+}
+
+Expected<void> GatherFinalists(OptimizeRun& run) {
+  Finalist original;
+  original.original = true;
+  original.description = "the original";
+  original.path = run.request.input;
+  RLC_ASSIGN_OR_RETURN(const auto mapped, MappedFile::Open(run.request.input));
+  original.file_bytes = static_cast<int64_t>(mapped->bytes().size());
+  run.finalists.push_back(std::move(original));
+  RLC_ASSIGN_OR_RETURN(Finalist exact, MakeFinalist(run, {}));
+  exact.search_drop = run.exact_costs.drop;
+  run.finalists.push_back(std::move(exact));
+  for (const SearchTrial* trial : BestTrials(run)) {
+    RLC_ASSIGN_OR_RETURN(Finalist finalist, MakeFinalist(run, trial->candidate));
+    finalist.search_drop = trial->costs->drop;
+    run.finalists.push_back(std::move(finalist));
+  }
+  return {};
+}
+
+TimingOptions FreshTiming(const OptimizeRun& run, double seconds) {
+  TimingOptions timing;
+  timing.threads = run.request.threads;
+  timing.budget_seconds = seconds;
+  timing.seed = run.request.seed + 1;
+  return timing;
+}
+
+Expected<void> TimeFinalists(OptimizeRun& run) {
+  std::vector<TimedModel> models;
+  for (const Finalist& finalist : run.finalists) models.push_back({finalist.description, finalist.path, OptLevel::kAll, {}});
+  const double seconds = std::clamp(0.4 * run.Left(), 4.0, 30.0);
+  RLC_ASSIGN_OR_RETURN(run.timing, TimeModelsInChild(models, run.data->timing_inputs, FreshTiming(run, seconds)));
+  for (size_t i = 0; i < run.finalists.size(); ++i) run.finalists[i].timing = run.timing.models[i];
+  return {};
+}
+
+// The final split is looked at once: by the original, the exact model and the fastest finalists, all in this function.
+Expected<void> CheckOnFinalSplit(OptimizeRun& run) {
+  AccuracyOptions options;
+  options.metric = run.search_judge->metric();
+  options.threads = run.request.threads;
+  RLC_ASSIGN_OR_RETURN(const AccuracyJudge judge, AccuracyJudge::Create(run.request.input, run.data->dataset,
+                                                                       run.data->splits.final, run.data->classes, options));
+  run.final_rows = judge.rows();
+  for (Finalist& finalist : run.finalists) {
+    if (finalist.original || finalist.timing.change != Change::kFaster) continue;
+    RLC_ASSIGN_OR_RETURN(const Accuracy accuracy, judge.Judge(finalist.path));
+    finalist.final_drop = accuracy.drop;
+  }
+  return {};
+}
+
+bool Acceptable(const OptimizeRun& run, const Finalist& finalist) {
+  return !finalist.original && finalist.timing.change == Change::kFaster && finalist.final_drop &&
+         finalist.final_drop->high <= run.request.max_drop;
+}
+
+void Choose(OptimizeRun& run) {
+  run.winner = 0;
+  for (size_t i = 1; i < run.finalists.size(); ++i) {
+    const Finalist& finalist = run.finalists[i];
+    if (!Acceptable(run, finalist)) continue;
+    const Finalist& best = run.finalists[static_cast<size_t>(run.winner)];
+    if (run.winner == 0 || finalist.timing.ratio.value < best.timing.ratio.value) run.winner = static_cast<int>(i);
+  }
+  for (size_t i = 1; i < run.finalists.size(); ++i) {
+    const Finalist& finalist = run.finalists[i];
+    const Finalist& best = run.finalists[static_cast<size_t>(run.winner)];
+    const bool faster = finalist.timing.change == Change::kFaster && finalist.timing.ratio.value < best.timing.ratio.value;
+    if (faster && finalist.final_drop && finalist.final_drop->high > run.request.max_drop) {
+      run.reason = fmt::format("a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}",
+                               FormatRatio(1 / finalist.timing.ratio.value), FormatPoints(finalist.final_drop->value),
+                               FormatPoints(finalist.final_drop->high), FormatPoints(run.request.max_drop));
+    }
+  }
+  if (run.winner == 0 && run.reason.empty()) run.reason = "nothing that was tried is faster than the original, outside the noise";
+}
+
+// Plans of the winner with one part left out: its own actions first, then the exact rules that applied.
+std::vector<std::pair<std::string, Plan>> PartsOf(OptimizeRun& run, const Finalist& winner) {
+  std::vector<std::pair<std::string, Plan>> parts;
+  for (int entry : winner.candidate) {
+    Candidate without = winner.candidate;
+    without.erase(std::find(without.begin(), without.end(), entry));
+    parts.emplace_back(run.catalogue.entries[static_cast<size_t>(entry)].name, ToPlan(run.catalogue, without, run.hash));
+  }
+  Model model = run.model;
+  const auto report = Simplify(model.graph, run.services->get());
+  if (!report) return parts;
+  std::vector<std::string> rules;
+  for (const RewriteEvent& event : report->applied) {
+    if (std::find(rules.begin(), rules.end(), event.rule) == rules.end()) rules.push_back(event.rule);
+  }
+  for (const std::string& rule : rules) {
+    Plan plan = ToPlan(run.catalogue, winner.candidate, run.hash);
+    for (Action& action : plan.actions) {
+      if (action.rewrite == "simplify") action.params.values["skip"] = Json::array({rule});
+    }
+    parts.emplace_back("rule " + rule, std::move(plan));
+  }
+  return parts;
+}
+
+// Leave-one-out: what the winner loses without each part. Parts without which the model cannot be built are left out.
+Expected<void> CreditParts(OptimizeRun& run) {
+  const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
+  std::vector<TimedModel> models = {{"winner", winner.path, OptLevel::kAll, {}}};
+  for (const auto& [name, plan] : PartsOf(run, winner)) {
+    if (models.size() > kMostCredits) break;
+    const auto model = ModelOf(run, plan);
+    const std::string path = JoinPath(run.folder->path(), fmt::format("without{}.onnx", models.size()));
+    if (model && WriteModel(*model, path)) models.push_back({name, path, OptLevel::kAll, {}});
+  }
+  if (models.size() == 1) return {};
+  const double seconds = std::clamp(0.5 * run.Left(), 3.0, 20.0);
+  RLC_ASSIGN_OR_RETURN(const TimingResult timing, TimeModelsInChild(models, run.data->timing_inputs, FreshTiming(run, seconds)));
+  for (size_t i = 1; i < timing.models.size(); ++i) run.credits.push_back({timing.models[i].name, timing.models[i].ratio});
+  return {};
+}
+
+Expected<void> WriteWinner(OptimizeRun& run) {
+  const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
+  Plan plan;
+  plan.model_hash = run.hash;
+  if (!winner.original) plan = ToPlan(run.catalogue, winner.candidate, run.hash);
+  plan.provenance = {{"command", run.request.command},
+                     {"machine", ToJson(run.machine)},
+                     {"runtime", run.runtime.version},
+                     {"data", run.data->dataset.Describe()},
+                     {"seed", run.request.seed}};
+  if (winner.original) {
+    RLC_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(run.request.input));
+    RLC_RETURN_IF_ERROR(WriteFileAtomically(run.request.output, bytes));
+  } else {
+    RLC_ASSIGN_OR_RETURN(const Model model, ModelOf(run, plan));
+    RLC_RETURN_IF_ERROR(WriteModel(model, run.request.output));
+    auto ran = WhatRan(model, run.request.output, OptLevel::kAll);
+    if (ran) {
+      run.ran = *std::move(ran);
+    } else {
+      run.warnings.push_back(fmt::format("what ran could not be read back: {}", ran.error().message));
+    }
+  }
+  const std::string path =
+      run.request.plan_path.empty() ? BesideOutput(run.request.output, ".plan.json") : run.request.plan_path;
+  return WritePlan(plan, path);
+}
+
+}  // namespace
+
+Expected<void> KeepBest(OptimizeRun& run, const Candidate& candidate) {
+  if (run.request.output == "-") return {};
+  RLC_ASSIGN_OR_RETURN(const std::string bytes, run.evaluator->BytesOf(candidate));
+  return WriteFileAtomically(run.request.output, bytes);
+}
+
+Expected<void> VerifyAndWrite(OptimizeRun& run) {
+  Report(ProgressOf(run), {"finalists", 0, std::nullopt, 0, ""});
+  RLC_RETURN_IF_ERROR(GatherFinalists(run));
+  RLC_RETURN_IF_ERROR(TimeFinalists(run));
+  Report(ProgressOf(run), {"final split", 0, std::nullopt, 0, ""});
+  RLC_RETURN_IF_ERROR(CheckOnFinalSplit(run));
+  Choose(run);
+  if (run.winner != 0 && !run.request.stop.StopRequested()) {
+    Report(ProgressOf(run), {"credits", 0, std::nullopt, 0, ""});
+    if (const auto credited = CreditParts(run); !credited) {
+      run.warnings.push_back(fmt::format("actions could not be credited: {}", credited.error().message));
+    }
+  }
+  Report(ProgressOf(run), {"write", 0, std::nullopt, 0, ""});
+  return WriteWinner(run);
+}
+
+}  // namespace rlc
