@@ -43,12 +43,12 @@ std::string RenderAxes(const Chart& chart, const Axis& x, const Axis& y, const s
                        const std::vector<double>& y_ticks) {
   std::string svg;
   for (const double tick : x_ticks) {
-    svg += fmt::format("<line class=grid x1={0:.1f} x2={0:.1f} y1={1} y2={2}></line>", x.At(tick), kTop, kHeight - kBottom);
+    svg += fmt::format("<line class=grid x1={0:.1f} x2={0:.1f} y1={1:.0f} y2={2:.0f}></line>", x.At(tick), kTop, kHeight - kBottom);
     svg += fmt::format("<text class=tick x={:.1f} y={} text-anchor=middle>{}</text>", x.At(tick), kHeight - kBottom + 18,
                        TickText(tick));
   }
   for (const double tick : y_ticks) {
-    svg += fmt::format("<line class=grid x1={} x2={} y1={2:.1f} y2={2:.1f}></line>", kLeft, kWidth - kRight, y.At(tick));
+    svg += fmt::format("<line class=grid x1={0:.0f} x2={1:.0f} y1={2:.1f} y2={2:.1f}></line>", kLeft, kWidth - kRight, y.At(tick));
     svg += fmt::format("<text class=tick x={} y={:.1f} text-anchor=end>{}</text>", kLeft - 8, y.At(tick) + 4, TickText(tick));
   }
   svg += fmt::format("<text class=label x={} y={} text-anchor=middle>{}</text>", (kLeft + kWidth - kRight) / 2, kHeight - 8,
@@ -56,7 +56,7 @@ std::string RenderAxes(const Chart& chart, const Axis& x, const Axis& y, const s
   svg += fmt::format("<text class=label transform='translate(14 {}) rotate(-90)' text-anchor=middle>{}</text>",
                      (kTop + kHeight - kBottom) / 2, Escape(chart.y_label));
   for (const auto& [at, word] : chart.vertical_marks) {
-    svg += fmt::format("<line class=mark x1={0:.1f} x2={0:.1f} y1={1} y2={2}></line>", x.At(at), kTop, kHeight - kBottom);
+    svg += fmt::format("<line class=mark x1={0:.1f} x2={0:.1f} y1={1:.0f} y2={2:.0f}></line>", x.At(at), kTop, kHeight - kBottom);
     svg += fmt::format("<text class=tick x={:.1f} y={} text-anchor=end>{}</text>", x.At(at) - 4, kTop + 12, Escape(word));
   }
   return svg;
