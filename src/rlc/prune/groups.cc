@@ -247,8 +247,10 @@ class Walk {
     const int other = 1 - input;
     const Tensor* constant = graph_.constant(reader.input(static_cast<size_t>(other)));
     if (constant == nullptr) {
+      // Goes on only when the walk has come to both sides; what never does is refused at the end.
       joins_.emplace(id, place);
-      return HandOn(reader, place);
+      if (places_.contains(reader.input(static_cast<size_t>(other)))) return HandOn(reader, place);
+      return {};
     }
     if (constant->rank() > place.rank) return No(fmt::format("{} adds dimensions", Describe(graph_, reader)));
     const int axis = constant->rank() - (place.rank - place.axis);

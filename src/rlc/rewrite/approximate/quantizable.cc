@@ -73,6 +73,13 @@ ValueId OutputOf(const Graph& graph, const Node& node, NodeId* batch_norm) {
   return BehindActivation(graph, output);
 }
 
+// ONNX Runtime joins MatMul and the Add of a constant to a Gemm whose bias is float: then nothing is integer any more.
+bool IsBiasAdd(const Graph& graph, NodeId reader) {
+  if (reader == NodeId::kNone || !graph.node(reader).Is("Add")) return false;
+  const Node& add = graph.node(reader);
+  return graph.constant(add.input(0)) != nullptr || graph.constant(add.input(1)) != nullptr;
+}
+
 // Collects the values between layers, from one layer's border.
 class Surroundings {
  public:
@@ -150,6 +157,7 @@ Expected<QuantizableLayer> DescribeQuantizable(const Graph& graph, NodeId id) {
     if (!graph.HasReaders(layer.output)) return No("nothing reads its output");
   } else {
     OutputOf(graph, node, &layer.batch_norm);
+    if (node.Is("MatMul") && IsBiasAdd(graph, graph.SingleReader(node.output(0)))) layer.output = node.output(0);
   }
   return layer;
 }

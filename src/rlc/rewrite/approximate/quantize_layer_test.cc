@@ -260,6 +260,32 @@ TEST(QuantizeLayer, GemmAndMatMulQuantizeTheirOutputAxis) {
   }
 }
 
+TEST(QuantizeLayer, AMatMulInFrontOfABiasWritesIntegers) {
+  const Graph graph = Quantized(Parse(R"(
+      graph (float[2,8] x) => (y) {
+        float[2,4] m = MatMul(x, %w float[8,4])
+        float[2,4] y = Add(m, %b float[4])
+      })"),
+                                {0});
+  EXPECT_THAT(Ops(graph), ElementsAre("Q", "DQ", "MatMul", "Q", "DQ", "Add"));
+}
+
+TEST(QuantizeLayer, SqueezeAndExcitationIsIntegerAroundItsFloatActivations) {
+  const Graph graph = Quantized(Parse(R"(
+      graph (float[1,2,8,8] x) => (y) {
+        float[1,4,8,8] c = Conv(x, %w0 float[4,2,1,1])
+        float[1,4,8,8] h = HardSwish(c)
+        float[1,4,1,1] g = GlobalAveragePool(h)
+        float[1,4,1,1] e = Conv(g, %w1 float[4,4,1,1])
+        float[1,4,1,1] s = HardSigmoid(e)
+        float[1,4,8,8] m = Mul(h, s)
+        float[1,2,8,8] y = Conv(m, %w2 float[2,4,1,1])
+      })"),
+                                {2, 0, 1});
+  EXPECT_THAT(Ops(graph), ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "HardSwish", "Q", "DQ", "GlobalAveragePool", "Q", "DQ",
+                                      "Conv", "Q", "DQ", "HardSigmoid", "Q", "DQ", "Mul", "Q", "DQ", "Conv", "Q", "DQ"));
+}
+
 TEST(QuantizeLayer, ConcatOfQuantizedBranchesIsInteger) {
   const Graph graph = Quantized(Parse(R"(
       graph (float[1,2,8,8] x) => (y) {

@@ -44,12 +44,6 @@ bool WorksOnIntegers(const Graph& graph, const Node& node) {
   return input && input->params == output->params && input->type == output->type;
 }
 
-// A tensor of one number for each channel: the gate of squeeze-and-excitation.
-bool IsGate(const Graph& graph, ValueId value) {
-  const auto shape = StaticShape(graph, value);
-  return shape && shape->size() == 4 && (*shape)[2] == 1 && (*shape)[3] == 1;
-}
-
 // True when quantizing `value`, and those in `assumed`, lets a reader work on integers.
 bool IsWanted(const Graph& graph, ValueId value, DType type, const Values& assumed) {
   return std::any_of(graph.value(value).uses.begin(), graph.value(value).uses.end(), [&](const Use& use) {
@@ -69,16 +63,18 @@ bool IsWanted(const Graph& graph, ValueId value, DType type, const Values& assum
   });
 }
 
-// True when integers can be had at `value`: its node has an integer form and integer inputs, or it is a gate, whose
-// conversion costs nothing.
+// True when the value may become integers: its node has an integer form and integer inputs, or is neither a layer nor
+// the graph's interface. Such a node (HardSwish, the gate of squeeze-and-excitation) computes floats from integers anyway, and
+// converting what it makes costs no more than converting what is made of it, while the nodes behind stay in the integer
+// kernels' memory layout. What a layer computes in float stays float: that is the plan's choice.
 bool IsReachable(const Graph& graph, ValueId value, DType type, const Values& assumed) {
   const Node* producer = graph.producer(value);
   // Behind an activation, the node in front of it is what must work on integers.
   if (producer != nullptr && IsAbsorbable(graph, *producer) && BehindActivation(graph, producer->input(0)) == value) {
     producer = graph.producer(producer->input(0));
   }
-  if (producer != nullptr && HasIntegerForm(*producer) && InputsQuantized(graph, *producer, type, assumed)) return true;
-  return IsGate(graph, value);
+  if (producer == nullptr || IsLayer(graph, *producer)) return false;
+  return HasIntegerForm(*producer) ? InputsQuantized(graph, *producer, type, assumed) : !MovesNumbers(graph, *producer);
 }
 
 // Quantizes the values in `ranges` that complete a chain of integer nodes. They can depend on one another both ways, so all are
