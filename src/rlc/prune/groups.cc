@@ -1,5 +1,5 @@
-// A walk from the Conv's output along all readers. Each value on the way carries the channels along one axis; each reader either
-// hands them on, takes them in (a layer with constant weights), or ends the walk with a reason.
+// A walk from the Conv's output along all readers. Each value on the way carries the channels along one axis; each
+// reader either hands them on, takes them in (a layer with constant weights), or ends the walk with a reason.
 #include "rlc/prune/groups.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string Describe(const Graph& graph, const Node& node) {
 // One input (and constants that do not touch channels), one output of the same shape, each channel for itself.
 bool IsElementwise(const Node& node) {
   static constexpr std::array<std::string_view, 18> kOps = {
-      "Abs",  "Clip", "Elu",  "Erf",     "Exp",      "Gelu",     "HardSigmoid", "HardSwish", "Identity",
+      "Abs",  "Clip", "Elu",  "Erf",       "Exp",  "Gelu",    "HardSigmoid", "HardSwish", "Identity",
       "Mish", "Neg",  "Relu", "LeakyRelu", "Selu", "Sigmoid", "Softplus",    "Softsign",  "Tanh"};
   if (!node.domain.empty()) return false;
   if ((node.Is("Sum") || node.Is("Max")) && node.inputs.size() == 1) return true;
@@ -138,7 +138,8 @@ class Walk {
   }
 
   Expected<void> Follow(ValueId value, Place place) {
-    if (graph_.is_output(value)) return No(fmt::format("its channels reach the graph's output '{}'", graph_.value(value).name));
+    if (graph_.is_output(value))
+      return No(fmt::format("its channels reach the graph's output '{}'", graph_.value(value).name));
     for (const Use& use : graph_.value(value).uses) {
       const Node& reader = graph_.node(use.node);
       if (use.input == Use::kCapture) {
@@ -163,7 +164,8 @@ class Walk {
     }
     if (data && (reader.Is("Conv") || reader.Is("ConvTranspose"))) return EnterConv(id, reader, place);
     if (data && (reader.Is("Gemm") || reader.Is("MatMul"))) return EnterMatrix(id, reader, place);
-    if (data && (reader.Is("Flatten") || reader.Is("Reshape") || reader.Is("Squeeze"))) return EnterShape(id, reader, place);
+    if (data && (reader.Is("Flatten") || reader.Is("Reshape") || reader.Is("Squeeze")))
+      return EnterShape(id, reader, place);
     if (IsArithmetic(reader)) return EnterArithmetic(id, reader, input, place);
     return No(fmt::format("its channels are read by {}, which rlc does not follow", Describe(graph_, reader)));
   }
@@ -174,7 +176,8 @@ class Walk {
   }
 
   Expected<void> EnterConv(NodeId id, const Node& reader, Place place) {
-    if (place.rank < 3 || place.inner != 1) return No(fmt::format("{} reads it in an unknown shape", Describe(graph_, reader)));
+    if (place.rank < 3 || place.inner != 1)
+      return No(fmt::format("{} reads it in an unknown shape", Describe(graph_, reader)));
     const int64_t group = reader.GetInt("group", 1).value_or(1);
     if (group == 1) return Slice(id, 1, reader.Is("Conv") ? 1 : 0, 1);
     const auto dims = WeightDims(reader.input(1));
@@ -190,7 +193,8 @@ class Walk {
     const bool plain = reader.Is("MatMul") || reader.GetInt("transA", 0) == 0;
     if (place.rank != 2 || !plain) return No(fmt::format("{} reads it in an unknown shape", Describe(graph_, reader)));
     const auto dims = WeightDims(reader.input(1));
-    if (!dims || dims->size() != 2) return No(fmt::format("the weight of {} is not a constant matrix", Describe(graph_, reader)));
+    if (!dims || dims->size() != 2)
+      return No(fmt::format("the weight of {} is not a constant matrix", Describe(graph_, reader)));
     return Slice(id, 1, reader.Is("Gemm") && reader.GetInt("transB", 0) != 0 ? 1 : 0, place.inner);
   }
 
@@ -210,11 +214,13 @@ class Walk {
   // neighbouring entries of axis 1.
   Expected<void> EnterShape(NodeId id, const Node& reader, Place place) {
     const auto behind = Behind(reader.input(0), place);
-    if (!behind || place.axis != 1 || *behind < 1) return No(fmt::format("the shape in front of {} is not known", Describe(graph_, reader)));
+    if (!behind || place.axis != 1 || *behind < 1)
+      return No(fmt::format("the shape in front of {} is not known", Describe(graph_, reader)));
     const int64_t inner = place.inner * *behind;
     const int out_rank = graph_.type(reader.output(0)).rank();
     if (reader.Is("Flatten")) {
-      if (reader.GetInt("axis", 1) != 1) return No(fmt::format("{} has an axis other than 1", Describe(graph_, reader)));
+      if (reader.GetInt("axis", 1) != 1)
+        return No(fmt::format("{} has an axis other than 1", Describe(graph_, reader)));
     } else if (out_rank != 2 || (reader.Is("Squeeze") && *behind != 1)) {
       return No(fmt::format("{} does not flatten to two dimensions", Describe(graph_, reader)));
     }
@@ -254,7 +260,8 @@ class Walk {
     }
     if (constant->rank() > place.rank) return No(fmt::format("{} adds dimensions", Describe(graph_, reader)));
     const int axis = constant->rank() - (place.rank - place.axis);
-    if (axis >= 0 && constant->dims()[static_cast<size_t>(axis)] != 1) RLC_RETURN_IF_ERROR(Slice(id, other, axis, place.inner));
+    if (axis >= 0 && constant->dims()[static_cast<size_t>(axis)] != 1)
+      RLC_RETURN_IF_ERROR(Slice(id, other, axis, place.inner));
     return HandOn(reader, place);
   }
 

@@ -1,7 +1,7 @@
 // Channel groups: which tensors lose a slice when a Conv loses an output channel.
 //
-// Simple chains: Conv -> (BatchNormalization, activations, pooling, depthwise Conv, Flatten, ...) -> readers that are all
-// Conv (group 1), Gemm or MatMul with constant weights. Everything else is refused with the reason.
+// Simple chains: Conv -> (BatchNormalization, activations, pooling, depthwise Conv, Flatten, ...) -> readers that are
+// all Conv (group 1), Gemm or MatMul with constant weights. Everything else is refused with the reason.
 #ifndef RLC_PRUNE_GROUPS_H_
 #define RLC_PRUNE_GROUPS_H_
 

@@ -10,17 +10,19 @@
 
 namespace rlc {
 
-Expected<void> ChannelEnergy::Add(const std::string& name, std::span<const float> samples, std::span<const int64_t> dims) {
+Expected<void> ChannelEnergy::Add(const std::string& name, std::span<const float> samples,
+                                  std::span<const int64_t> dims) {
   int64_t size = 1;
   for (const int64_t d : dims) size *= d;
   if (dims.size() < 2 || size != static_cast<int64_t>(samples.size())) {
-    return MakeError(ErrorKind::kInvalidInput, "{}: {} samples in {} dimensions do not form [batch, channels, ...]", name,
-                     samples.size(), dims.size());
+    return MakeError(ErrorKind::kInvalidInput, "{}: {} samples in {} dimensions do not form [batch, channels, ...]",
+                     name, samples.size(), dims.size());
   }
   const auto channels = static_cast<size_t>(dims[1]);
   const auto known = sums_.find(name);
   if (known != sums_.end() && known->second.size() != channels) {
-    return MakeError(ErrorKind::kInvalidInput, "{}: {} channels, there were {} before", name, channels, known->second.size());
+    return MakeError(ErrorKind::kInvalidInput, "{}: {} channels, there were {} before", name, channels,
+                     known->second.size());
   }
   std::vector<double> sums = known != sums_.end() ? known->second : std::vector<double>(channels, 0.0);
   if (samples.empty()) return {};

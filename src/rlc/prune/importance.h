@@ -32,8 +32,8 @@ class ChannelEnergy {
 Expected<std::vector<double>> WeightL1(const Tensor& weight);
 
 // Indices of the channels to keep, ascending: the most important ones, ties to the lower index. How many: at least
-// (1 - sparsity) of them, at least one, rounded up to `multiple_of` (never beyond all). Precondition, checked: sparsity in [0, 1),
-// multiple_of >= 1.
+// (1 - sparsity) of them, at least one, rounded up to `multiple_of` (never beyond all). Precondition, checked: sparsity
+// in [0, 1), multiple_of >= 1.
 std::vector<int64_t> KeepChannels(std::span<const double> importance, double sparsity, int64_t multiple_of);
 
 }  // namespace rlc

@@ -29,9 +29,10 @@ std::string Reason(const Graph& graph) {
 }
 
 std::string Reason(std::string_view rest) {
-  return Reason(Parse(fmt::format("graph (float[1,2,8,8] x, float[1,4,8,8] o) => (y) {{"
-                                  "  float[1,4,8,8] c = Conv(x, %w float[4,2,1,1], %b float[4]) {} }}",
-                                  rest)));
+  return Reason(
+      Parse(fmt::format("graph (float[1,2,8,8] x, float[1,4,8,8] o) => (y) {{"
+                        "  float[1,4,8,8] c = Conv(x, %w float[4,2,1,1], %b float[4]) {} }}",
+                        rest)));
 }
 
 Graph Pruned(Graph graph, std::vector<int64_t> keep) {
@@ -86,7 +87,8 @@ TEST(RemoveChannels, FlattenMakesEachChannelSeveralRows) {
       })"),
                              {0, 2});
   const auto v = graph.constant(graph.node(graph.nodes()[2]).input(1))->data<float>();
-  EXPECT_THAT(std::vector<float>(v.begin(), v.end()), ElementsAre(0, 1, 2, 3, 8, 9, 10, 11, 20, 21, 22, 23, 28, 29, 30, 31));
+  EXPECT_THAT(std::vector<float>(v.begin(), v.end()),
+              ElementsAre(0, 1, 2, 3, 8, 9, 10, 11, 20, 21, 22, 23, 28, 29, 30, 31));
 }
 
 TEST(RemoveChannels, ReshapeToTwoDimensionsFollows) {
@@ -167,11 +169,13 @@ TEST(FindChannelGroup, RefusesWhatMixesChannelsOtherwise) {
   EXPECT_THAT(Reason("y = Conv<group=2>(c, %v float[2,2,1,1])"), HasSubstr("2 groups"));
   EXPECT_THAT(Reason("y = Conv(o, c)"), HasSubstr("Conv 'y'"));
   EXPECT_THAT(Reason("y = Conv(c, %v float[3,5,1,1])"), HasSubstr("does not have 4 entries"));
-  EXPECT_THAT(Reason("n, m, v = BatchNormalization<training_mode=1>(c, %s float[4], %t float[4], %u float[4], %var float[4])"
-                     " y = Conv(n, %v2 float[1,4,1,1])"),
-              HasSubstr("BatchNormalization"));
-  EXPECT_THAT(Reason("g = GlobalAveragePool(c) e = Conv(g, %v float[4,4,1,1]) m = Mul(c, e) y = Conv(m, %u float[1,4,1,1])"),
-              HasSubstr("meet others"));
+  EXPECT_THAT(
+      Reason("n, m, v = BatchNormalization<training_mode=1>(c, %s float[4], %t float[4], %u float[4], %var float[4])"
+             " y = Conv(n, %v2 float[1,4,1,1])"),
+      HasSubstr("BatchNormalization"));
+  EXPECT_THAT(
+      Reason("g = GlobalAveragePool(c) e = Conv(g, %v float[4,4,1,1]) m = Mul(c, e) y = Conv(m, %u float[1,4,1,1])"),
+      HasSubstr("meet others"));
 }
 
 TEST(FindChannelGroup, RefusesReadersInBodies) {
@@ -184,11 +188,15 @@ TEST(FindChannelGroup, RefusesReadersInBodies) {
 }
 
 TEST(FindChannelGroup, RefusesGroupedConvsNonConstantWeightsAndSingleChannels) {
-  EXPECT_THAT(Reason(Parse("graph (float[1,4,8,8] x) => (y) { c = Conv<group=2>(x, %w float[4,2,1,1]) y = Conv(c, %v float[1,4,1,1]) }")),
+  EXPECT_THAT(Reason(Parse("graph (float[1,4,8,8] x) => (y) { c = Conv<group=2>(x, %w float[4,2,1,1]) y = Conv(c, %v "
+                           "float[1,4,1,1]) }")),
               HasSubstr("grouped"));
-  EXPECT_THAT(Reason(Parse("graph (float[1,4,8,8] x, float[4,4,1,1] w) => (y) { c = Conv(x, w) y = Conv(c, %v float[1,4,1,1]) }")),
-              HasSubstr("not constant"));
-  EXPECT_THAT(Reason(Parse("graph (float[1,4,8,8] x) => (y) { c = Conv(x, %w float[1,4,1,1]) y = Conv(c, %v float[1,1,1,1]) }")),
+  EXPECT_THAT(
+      Reason(
+          Parse("graph (float[1,4,8,8] x, float[4,4,1,1] w) => (y) { c = Conv(x, w) y = Conv(c, %v float[1,4,1,1]) }")),
+      HasSubstr("not constant"));
+  EXPECT_THAT(Reason(Parse(
+                  "graph (float[1,4,8,8] x) => (y) { c = Conv(x, %w float[1,4,1,1]) y = Conv(c, %v float[1,1,1,1]) }")),
               HasSubstr("single"));
   EXPECT_THAT(Reason(Parse("graph (float[1,4] x) => (y) { y = Gemm(x, %w float[4,4]) }")), HasSubstr("only a Conv"));
 }

@@ -8,8 +8,8 @@
 
 namespace rlc {
 
-// Keeps the channels `keep` (ascending, within the group, not empty: checked) of everything in the group. Constants with
-// other readers are copied, never edited in place. Cannot fail on a graph equal to the one the group was found in.
+// Keeps the channels `keep` (ascending, within the group, not empty: checked) of everything in the group. Constants
+// with other readers are copied, never edited in place. Cannot fail on a graph equal to the one the group was found in.
 void RemoveChannels(Graph& graph, const ChannelGroup& group, std::span<const int64_t> keep);
 
 // `tensor` with the entries of `axis` that belong to the kept channels, each `inner` neighbouring entries long.

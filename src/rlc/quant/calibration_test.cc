@@ -45,8 +45,12 @@ TEST(Calibration, JsonRoundTripIsExact) {
 
 TEST(Calibration, HostileJsonIsRefusedWithTheField) {
   for (const char* text : {
-           R"([])", R"({})", R"({"scheme": "u8s8"})", R"({"scheme": "u9", "values": {}})",
-           R"({"scheme": "u8s8", "values": []})", R"({"scheme": "u8s8", "values": {"x": 1}})",
+           R"([])",
+           R"({})",
+           R"({"scheme": "u8s8"})",
+           R"({"scheme": "u9", "values": {}})",
+           R"({"scheme": "u8s8", "values": []})",
+           R"({"scheme": "u8s8", "values": {"x": 1}})",
            R"({"scheme": "u8s8", "values": {"x": {"scale": 0, "zero_point": 0}}})",
            R"({"scheme": "u8s8", "values": {"x": {"scale": -1, "zero_point": 0}}})",
            R"({"scheme": "u8s8", "values": {"x": {"scale": 1e300, "zero_point": 0}}})",

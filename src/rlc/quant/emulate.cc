@@ -67,7 +67,8 @@ std::vector<int32_t> EmulateGemm(std::span<const int32_t> a, std::span<const int
   for (int64_t m = 0; m < rows; ++m) {
     for (int64_t n = 0; n < columns; ++n) {
       Accumulator sum(BiasAt(bias, n), how);
-      for (int64_t k = 0; k < depth; ++k) sum.Add(a[static_cast<size_t>(m * depth + k)], b[static_cast<size_t>(k * columns + n)]);
+      for (int64_t k = 0; k < depth; ++k)
+        sum.Add(a[static_cast<size_t>(m * depth + k)], b[static_cast<size_t>(k * columns + n)]);
       result.push_back(sum.Finish(how.weight_scale[static_cast<size_t>(n)]));
     }
   }

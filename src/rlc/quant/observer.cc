@@ -72,8 +72,8 @@ Expected<void> Observer::Add(std::string_view name, std::span<const float> sampl
   }
   if (bad > 0) {
     return MakeError(ErrorKind::kInvalidInput,
-                     "{}: {} of {} calibration samples are NaN or infinite; check the data and its preprocessing", name, bad,
-                     samples.size());
+                     "{}: {} of {} calibration samples are NaN or infinite; check the data and its preprocessing", name,
+                     bad, samples.size());
   }
   min_ = count_ == 0 ? low : std::min(min_, low);
   max_ = count_ == 0 ? high : std::max(max_, high);
@@ -162,7 +162,8 @@ std::vector<Observer::Cell> Observer::Cells() const {
     const int64_t index = first_ + static_cast<int64_t>(i);
     if (index >= 0) put_zero();
     cells.push_back({std::max(std::ldexp(static_cast<double>(index), exponent_), min_),
-                     std::min(std::ldexp(static_cast<double>(index) + 1, exponent_), max_), static_cast<double>(bins_[i])});
+                     std::min(std::ldexp(static_cast<double>(index) + 1, exponent_), max_),
+                     static_cast<double>(bins_[i])});
   }
   put_zero();
   return cells;

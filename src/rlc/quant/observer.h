@@ -1,8 +1,8 @@
 // Observers: what calibration remembers of the tensors that stream by.
 //
-// One pass, fixed memory (a histogram of at most kBins cells that grows its range). The width of a cell is a power of two
-// and cell edges are multiples of it, so growing the range joins whole cells: the result does not depend on the order of
-// batches, and merging observers of two halves equals observing the whole.
+// One pass, fixed memory (a histogram of at most kBins cells that grows its range). The width of a cell is a power of
+// two and cell edges are multiples of it, so growing the range joins whole cells: the result does not depend on the
+// order of batches, and merging observers of two halves equals observing the whole.
 #ifndef RLC_QUANT_OBSERVER_H_
 #define RLC_QUANT_OBSERVER_H_
 
@@ -24,7 +24,7 @@ enum class RangeMethod {
   kEntropy,     // smallest KL divergence between the samples and their quantized image
   kMse,         // smallest mean squared error of quantization
 };
-std::string RangeMethodName(RangeMethod method);  // "minmax", "percentile", "entropy", "mse"
+std::string RangeMethodName(RangeMethod method);                // "minmax", "percentile", "entropy", "mse"
 Expected<RangeMethod> ParseRangeMethod(std::string_view name);  // kUsage
 
 struct RangeOptions {
@@ -40,7 +40,8 @@ class Observer {
  public:
   static constexpr int kBins = 4096;
 
-  // Error (the observer is unchanged): a NaN or an infinity among the samples; `name` is the tensor's, for the sentence.
+  // Error (the observer is unchanged): a NaN or an infinity among the samples; `name` is the tensor's, for the
+  // sentence.
   Expected<void> Add(std::string_view name, std::span<const float> samples);
   void Merge(const Observer& other);
 
@@ -61,8 +62,8 @@ class Observer {
   int64_t count_ = 0;
   int64_t zeros_ = 0;  // exact zeros, kept apart: after Relu they are half of everything
   double min_ = 0, max_ = 0;
-  int exponent_ = 0;       // a cell is 2^exponent_ wide
-  int64_t first_ = 0;      // index of bins_[0]: it covers [first_, first_ + 1) * width
+  int exponent_ = 0;   // a cell is 2^exponent_ wide
+  int64_t first_ = 0;  // index of bins_[0]: it covers [first_, first_ + 1) * width
   std::vector<int64_t> bins_;
 };
 

@@ -10,7 +10,8 @@
 namespace rlc {
 namespace {
 
-constexpr RangeMethod kAll[] = {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy, RangeMethod::kMse};
+constexpr RangeMethod kAll[] = {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy,
+                                RangeMethod::kMse};
 
 std::vector<float> Normal(size_t count, float scale, uint32_t seed) {
   std::mt19937 engine(seed);

@@ -61,7 +61,7 @@ Range Mse(const std::vector<Weighted>& cells, Range seen, int levels) {
   double best_error = SquaredError(cells, seen, levels);
   // One end after the other, twice: the error is nearly separable, as each end pays for its own outliers.
   for (int round = 0; round < 2; ++round) {
-    for (double Range::*end : {&Range::high, &Range::low}) {
+    for (double Range::* end : {&Range::high, &Range::low}) {
       for (int i = 0; i <= kCandidates; ++i) {
         Range candidate = best;
         candidate.*end = seen.*end * (kSmallestShare + (1 - kSmallestShare) * i / kCandidates);
@@ -76,14 +76,14 @@ Range Mse(const std::vector<Weighted>& cells, Range seen, int levels) {
   return best;
 }
 
-// KL divergence between the samples (outliers moved to the ends) and what `levels` integers make of them. Both are taken as
-// distributions over the cells; an empty cell stays empty in the image.
+// KL divergence between the samples (outliers moved to the ends) and what `levels` integers make of them. Both are
+// taken as distributions over the cells; an empty cell stays empty in the image.
 double Divergence(const std::vector<Weighted>& cells, Range range, int levels) {
   const double low = std::min(range.low, 0.0);
   const double high = std::max(range.high, 0.0);
   const double step = (high - low) / (levels - 1);
   if (step <= 0) return std::numeric_limits<double>::infinity();
-  std::vector<double> inside(cells.size(), 0.0);   // without outliers: what quantization sees
+  std::vector<double> inside(cells.size(), 0.0);  // without outliers: what quantization sees
   std::vector<double> with_outliers(cells.size(), 0.0);
   std::vector<size_t> level(cells.size(), 0);
   std::vector<double> level_sum(static_cast<size_t>(levels), 0.0);

@@ -71,8 +71,9 @@ Expected<float> ChannelScale(double maximum, double bias, float input_scale, int
   const float result = static_cast<float>(scale);
   // The scale of the bias must be a normal number too.
   if (!std::isfinite(result) || static_cast<double>(result) * input_scale < kMinScale) {
-    return MakeError(ErrorKind::kInvalidInput, "no scale fits weights up to {:g} with a bias of {:g} (input scale {:g})",
-                     maximum, bias, input_scale);
+    return MakeError(ErrorKind::kInvalidInput,
+                     "no scale fits weights up to {:g} with a bias of {:g} (input scale {:g})", maximum, bias,
+                     input_scale);
   }
   return result;
 }
@@ -84,7 +85,8 @@ Tensor QuantizeByChannel(const Tensor& weight, const ChannelWalk& walk, const st
   for (int64_t o = 0; o < walk.outer; ++o) {
     for (const float s : scale) {
       const QuantParams params{s, 0};
-      for (int64_t i = 0; i < walk.inner; ++i, ++at) q[at] = static_cast<int8_t>(QuantizeNumber(w[at], params, -limit, limit));
+      for (int64_t i = 0; i < walk.inner; ++i, ++at)
+        q[at] = static_cast<int8_t>(QuantizeNumber(w[at], params, -limit, limit));
     }
   }
   return Tensor::Of<int8_t>(weight.dims(), q);
@@ -94,8 +96,8 @@ Expected<std::vector<double>> BiasValues(const Tensor* bias, int64_t channels) {
   std::vector<double> values(static_cast<size_t>(channels), 0.0);
   if (bias == nullptr) return values;
   if (bias->dtype() != DType::kFloat || bias->size() != channels) {
-    return MakeError(ErrorKind::kInvalidInput, "the bias has {} elements of type {}, {} floats are needed", bias->size(),
-                     DTypeName(bias->dtype()), channels);
+    return MakeError(ErrorKind::kInvalidInput, "the bias has {} elements of type {}, {} floats are needed",
+                     bias->size(), DTypeName(bias->dtype()), channels);
   }
   const std::span<const float> data = bias->data<float>();
   for (size_t c = 0; c < values.size(); ++c) {

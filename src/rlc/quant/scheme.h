@@ -70,8 +70,8 @@ struct QuantizedWeight {
 };
 
 // Channels run along `axis` of `weight` (float). `bias`: float [channels] or null. The channel's scale is
-// max|w| / limit, raised when |bias| / (input_scale * scale) would exceed 2^30: the int32 accumulator then still has room
-// for its products. Error: not finite, not float, a bias of another length, a bias so large that no scale fits.
+// max|w| / limit, raised when |bias| / (input_scale * scale) would exceed 2^30: the int32 accumulator then still has
+// room for its products. Error: not finite, not float, a bias of another length, a bias so large that no scale fits.
 Expected<QuantizedWeight> QuantizeWeight(const Tensor& weight, int axis, const Tensor* bias, float input_scale,
                                          const Scheme& scheme);
 

@@ -33,12 +33,14 @@ TEST(Scheme, ReducedWeightsCannotSaturateAPairOfProducts) {
 
 TEST(ParamsForRange, CoversTheRangeAndRepresentsZero) {
   for (const Scheme scheme : {Scheme{DType::kUint8, false}, Scheme{DType::kInt8, false}}) {
-    for (const auto& [low, high] : {std::pair{-1.0, 3.0}, {0.0, 6.0}, {-5.0, 0.0}, {0.5, 2.0}, {-3.0, -1.0}, {-1e-20, 1e20}}) {
+    for (const auto& [low, high] :
+         {std::pair{-1.0, 3.0}, {0.0, 6.0}, {-5.0, 0.0}, {0.5, 2.0}, {-3.0, -1.0}, {-1e-20, 1e20}}) {
       const auto params = ParamsForRange(low, high, scheme);
       ASSERT_TRUE(params);
       EXPECT_GE(params->zero_point, scheme.activation_low());
       EXPECT_LE(params->zero_point, scheme.activation_high());
-      EXPECT_EQ(DequantizeNumber(QuantizeNumber(0, *params, scheme.activation_low(), scheme.activation_high()), *params), 0);
+      EXPECT_EQ(
+          DequantizeNumber(QuantizeNumber(0, *params, scheme.activation_low(), scheme.activation_high()), *params), 0);
       const double step = params->scale;
       EXPECT_NEAR(DequantizeNumber(scheme.activation_high(), *params), std::max(high, 0.0), step);
       EXPECT_NEAR(DequantizeNumber(scheme.activation_low(), *params), std::min(low, 0.0), step);

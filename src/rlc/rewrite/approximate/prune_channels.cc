@@ -33,13 +33,15 @@ class PruneChannelsRule : public LayerRewrite {
   const RewriteInfo& info() const override { return info_; }
 
   Outcome At(const Graph& graph, NodeId anchor, const Params& params, const RewriteContext&) const override {
-    if (anchor == NodeId::kNone || !graph.node(anchor).Is("Conv") || !IsLayer(graph, graph.node(anchor))) return NoMatch{};
+    if (anchor == NodeId::kNone || !graph.node(anchor).Is("Conv") || !IsLayer(graph, graph.node(anchor)))
+      return NoMatch{};
     auto group = FindChannelGroup(graph, anchor);
     if (!group) return Refusal{std::move(group).error().message};
     auto keep = ReadKeep(params, group->channels);
     if (!keep) return Refusal{std::move(keep).error().message};
     if (static_cast<int64_t>(keep->size()) == group->channels) return NoMatch{};
-    return Edit([group = *std::move(group), keep = *std::move(keep)](Graph& target) { RemoveChannels(target, group, keep); });
+    return Edit(
+        [group = *std::move(group), keep = *std::move(keep)](Graph& target) { RemoveChannels(target, group, keep); });
   }
 
  protected:

@@ -155,7 +155,8 @@ bool Subsumes(const Graph& graph, const QuantParams& params, DType type, const N
   if (params.zero_point != scheme.activation_low()) return false;
   if (activation.Is("Relu") || IsAbsentOrEmpty(graph, activation.input(2))) return true;
   const auto high = ScalarConstant(graph, activation.input(2));
-  return high && QuantizeNumber(*high, params, scheme.activation_low(), scheme.activation_high()) == scheme.activation_high();
+  return high &&
+         QuantizeNumber(*high, params, scheme.activation_low(), scheme.activation_high()) == scheme.activation_high();
 }
 
 ValueId BehindActivation(const Graph& graph, ValueId value) {

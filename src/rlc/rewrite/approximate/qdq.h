@@ -2,9 +2,9 @@
 //
 //   raw -> QuantizeLinear -> integer -> DequantizeLinear -> value for readers
 //
-// Words: a value is *quantized* when a pair stands on it. Its *root* is where its numbers come from: the way back through
-// nodes that only move or select numbers (MaxPool, Reshape, ...) and through pairs. All values with one root share the
-// root's scale, so that the nodes between stay exact on integers.
+// Words: a value is *quantized* when a pair stands on it. Its *root* is where its numbers come from: the way back
+// through nodes that only move or select numbers (MaxPool, Reshape, ...) and through pairs. All values with one root
+// share the root's scale, so that the nodes between stay exact on integers.
 #ifndef RLC_REWRITE_APPROXIMATE_QDQ_H_
 #define RLC_REWRITE_APPROXIMATE_QDQ_H_
 
@@ -49,15 +49,16 @@ ValueId RootOf(const Graph& graph, ValueId value);
 
 // Relu, or Clip with a constant lower bound of 0: what quantization to a range that starts at 0 does anyway.
 bool IsAbsorbable(const Graph& graph, const Node& node);
-// True when quantizing with these parameters makes the activation (absorbable) needless: its bounds are the integers' own.
+// True when quantizing with these parameters makes the activation (absorbable) needless: its bounds are the integers'
+// own.
 bool Subsumes(const Graph& graph, const QuantParams& params, DType type, const Node& activation);
 // The value behind an absorbable activation that is the only reader of `value`; else `value`.
 ValueId BehindActivation(const Graph& graph, ValueId value);
 
 // Edits. They clean up after themselves.
 
-// The pair on `raw` (an existing one wins, whatever its parameters), with its DequantizeLinear for whole tensors. Returns the
-// dequantized value; nothing reads it yet if it is new.
+// The pair on `raw` (an existing one wins, whatever its parameters), with its DequantizeLinear for whole tensors.
+// Returns the dequantized value; nothing reads it yet if it is new.
 ValueId EnsureDequantized(Graph& graph, ValueId raw, const QuantParams& params, DType type);
 // Its form with the scale repeated for each of `channels` along `axis`: the same numbers, see settle.h.
 ValueId EnsureDequantizedPerChannel(Graph& graph, const QuantPair& pair, int64_t channels, int64_t axis);

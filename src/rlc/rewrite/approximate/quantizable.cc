@@ -32,7 +32,8 @@ Expected<int> WeightAxis(const Node& node, const Tensor& weight) {
     return node.GetInt("transB", 0) == 0 ? 1 : 0;
   }
   if (node.Is("MatMul")) {
-    if (weight.rank() != 2) return No(fmt::format("the weight of the MatMul has {} dimensions, 2 are needed", weight.rank()));
+    if (weight.rank() != 2)
+      return No(fmt::format("the weight of the MatMul has {} dimensions, 2 are needed", weight.rank()));
     return 1;
   }
   return No(fmt::format("ONNX Runtime has no integer kernel for {}", node.op));
@@ -65,8 +66,8 @@ Expected<void> CheckConstants(const Graph& graph, QuantizableLayer& layer) {
 ValueId OutputOf(const Graph& graph, const Node& node, NodeId* batch_norm) {
   ValueId output = node.output(0);
   const NodeId reader = graph.SingleReader(output);
-  if (reader != NodeId::kNone && graph.node(reader).Is("BatchNormalization") && IsInferenceBatchNorm(graph, graph.node(reader)) &&
-      graph.node(reader).input(0) == output) {
+  if (reader != NodeId::kNone && graph.node(reader).Is("BatchNormalization") &&
+      IsInferenceBatchNorm(graph, graph.node(reader)) && graph.node(reader).input(0) == output) {
     *batch_norm = reader;
     output = graph.node(reader).output(0);
   }
@@ -175,7 +176,8 @@ LayerRanges RangesOf(const Graph& graph, const QuantizableLayer& layer) {
   }
   for (const ValueId value : std::move(surroundings).Found()) {
     const std::string& name = graph.value(value).name;
-    if (std::find(ranges.needed.begin(), ranges.needed.end(), name) == ranges.needed.end()) ranges.between.push_back(name);
+    if (std::find(ranges.needed.begin(), ranges.needed.end(), name) == ranges.needed.end())
+      ranges.between.push_back(name);
   }
   return ranges;
 }

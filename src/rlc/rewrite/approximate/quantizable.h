@@ -13,9 +13,9 @@ namespace rlc {
 struct QuantizableLayer {
   NodeId node = NodeId::kNone;
   ValueId input_root = ValueId::kNone;
-  // What gets a pair at its end: the output of a Conv, behind a BatchNormalization and an absorbable activation. kNone for Gemm
-  // and MatMul, whose integer kernels may write floats: a pair is put there by the layer that reads it (but a MatMul in front of
-  // the Add of a bias has one).
+  // What gets a pair at its end: the output of a Conv, behind a BatchNormalization and an absorbable activation. kNone
+  // for Gemm and MatMul, whose integer kernels may write floats: a pair is put there by the layer that reads it (but a
+  // MatMul in front of the Add of a bias has one).
   ValueId output = ValueId::kNone;
   NodeId batch_norm = NodeId::kNone;  // still unfolded: quantizing must wait for fuse-bn-into-layer
   int weight_axis = 0;                // of the output channels

@@ -74,7 +74,8 @@ Expected<Decision> Decide(const Graph& graph, NodeId node, const Params& params)
   RLC_ASSIGN_OR_RETURN(decision.settings, ReadSettings(params));
   // A pair right before the layer wins over that of the root: it is what the layer reads.
   const auto present = PairOf(graph, graph.node(node).input(0));
-  RLC_ASSIGN_OR_RETURN(decision.input, RangeOf(graph, present ? graph.node(node).input(0) : layer.input_root, decision.settings));
+  RLC_ASSIGN_OR_RETURN(decision.input,
+                       RangeOf(graph, present ? graph.node(node).input(0) : layer.input_root, decision.settings));
   if (layer.output != ValueId::kNone) {
     RLC_ASSIGN_OR_RETURN(decision.output, RangeOf(graph, layer.output, decision.settings));
   }
@@ -89,7 +90,8 @@ void ReplaceConstant(Graph& graph, NodeId node, size_t input, const Tensor& inte
                      const Tensor* zero_point, int axis) {
   const ValueId old = graph.node(node).input(input);
   const std::string name = graph.value(old).name;
-  std::vector<ValueId> inputs = {AddConstant(graph, name + "_quantized", integers), AddConstant(graph, name + "_scale", scale)};
+  std::vector<ValueId> inputs = {AddConstant(graph, name + "_quantized", integers),
+                                 AddConstant(graph, name + "_scale", scale)};
   if (zero_point != nullptr) inputs.push_back(AddConstant(graph, name + "_zero_point", *zero_point));
   const ValueId dequantized = Insert(graph, node, "DequantizeLinear", inputs, {Attribute{"axis", int64_t{axis}, {}}},
                                      name + "_dequantized", Type::Tensor(DType::kFloat, graph.type(old).shape));

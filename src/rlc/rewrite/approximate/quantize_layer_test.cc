@@ -34,8 +34,10 @@ Calibration Everything(const Graph& graph) {
   Calibration calibration{kScheme, {}};
   for (const ValueId value : graph.values()) {
     const Node* producer = graph.producer(value);
-    const bool positive = producer != nullptr && (producer->Is("Relu") || producer->Is("Clip") || producer->Is("Sigmoid"));
-    calibration.values[graph.value(value).name] = *ParamsForRange(positive ? 0 : -1.27, positive ? 2.55 : 1.28, kScheme);
+    const bool positive =
+        producer != nullptr && (producer->Is("Relu") || producer->Is("Clip") || producer->Is("Sigmoid"));
+    calibration.values[graph.value(value).name] =
+        *ParamsForRange(positive ? 0 : -1.27, positive ? 2.55 : 1.28, kScheme);
   }
   return calibration;
 }
@@ -102,7 +104,8 @@ std::string Formula(const Graph& graph, ValueId value, std::map<ValueId, std::st
 std::string Formula(const Graph& graph) {
   std::map<ValueId, std::string> known;
   std::string text;
-  for (const ValueId output : graph.outputs()) text += graph.value(output).name + "=" + Formula(graph, output, known) + ";";
+  for (const ValueId output : graph.outputs())
+    text += graph.value(output).name + "=" + Formula(graph, output, known) + ";";
   return text;
 }
 
@@ -172,8 +175,9 @@ TEST(QuantizeLayer, TheOrderOfActionsDoesNotMatter) {
 TEST(QuantizeLayer, AResidualNetworkIsIntegerFromEndToEnd) {
   const Graph graph = Quantized(Parse(kResidual), {0, 1, 2, 3});
   // Every op but the first and last conversion stands between pairs; Relu is gone.
-  EXPECT_THAT(Ops(graph), ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "Conv", "Q", "DQ", "Add", "Q", "DQ", "Conv", "Q", "DQ",
-                                      "Add", "Q", "DQ", "GlobalAveragePool", "Q", "DQ", "Flatten", "Q", "DQ", "Gemm"));
+  EXPECT_THAT(Ops(graph),
+              ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "Conv", "Q", "DQ", "Add", "Q", "DQ", "Conv", "Q", "DQ", "Add",
+                          "Q", "DQ", "GlobalAveragePool", "Q", "DQ", "Flatten", "Q", "DQ", "Gemm"));
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (!node.Is("Add") && !node.Is("Conv")) continue;
@@ -282,8 +286,9 @@ TEST(QuantizeLayer, SqueezeAndExcitationIsIntegerAroundItsFloatActivations) {
         float[1,2,8,8] y = Conv(m, %w2 float[2,4,1,1])
       })"),
                                 {2, 0, 1});
-  EXPECT_THAT(Ops(graph), ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "HardSwish", "Q", "DQ", "GlobalAveragePool", "Q", "DQ",
-                                      "Conv", "Q", "DQ", "HardSigmoid", "Q", "DQ", "Mul", "Q", "DQ", "Conv", "Q", "DQ"));
+  EXPECT_THAT(Ops(graph),
+              ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "HardSwish", "Q", "DQ", "GlobalAveragePool", "Q", "DQ", "Conv",
+                          "Q", "DQ", "HardSigmoid", "Q", "DQ", "Mul", "Q", "DQ", "Conv", "Q", "DQ"));
 }
 
 TEST(QuantizeLayer, ConcatOfQuantizedBranchesIsInteger) {
@@ -295,7 +300,8 @@ TEST(QuantizeLayer, ConcatOfQuantizedBranchesIsInteger) {
         float[1,2,8,8] y = Conv(ab, %w2 float[2,4,1,1])
       })"),
                                 {0, 1, 2});
-  EXPECT_THAT(Ops(graph), ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "Conv", "Q", "DQ", "Concat", "Q", "DQ", "Conv", "Q", "DQ"));
+  EXPECT_THAT(Ops(graph),
+              ElementsAre("Q", "DQ", "Conv", "Q", "DQ", "Conv", "Q", "DQ", "Concat", "Q", "DQ", "Conv", "Q", "DQ"));
 }
 
 TEST(QuantizeLayer, AddWithAFloatInputStaysFloat) {
@@ -337,10 +343,13 @@ TEST(QuantizeLayer, RefusesOpsetsWithoutPerChannelScales) {
 TEST(QuantizeLayer, RefusesWhatHasNoIntegerKernel) {
   EXPECT_THAT(Reason(Parse("graph (float[1,2,8,8] x) => (y) { y = ConvTranspose(x, %w float[2,2,3,3]) }"), 0),
               HasSubstr("ConvTranspose"));
-  EXPECT_THAT(Reason(Parse("graph (float[2,8] x) => (y) { y = Gemm<alpha=2.0>(x, %w float[8,4]) }"), 0), HasSubstr("alpha"));
-  EXPECT_THAT(Reason(Parse("graph (float[3,2,8] x) => (y) { y = MatMul(x, %w float[3,8,4]) }"), 0), HasSubstr("dimensions"));
+  EXPECT_THAT(Reason(Parse("graph (float[2,8] x) => (y) { y = Gemm<alpha=2.0>(x, %w float[8,4]) }"), 0),
+              HasSubstr("alpha"));
+  EXPECT_THAT(Reason(Parse("graph (float[3,2,8] x) => (y) { y = MatMul(x, %w float[3,8,4]) }"), 0),
+              HasSubstr("dimensions"));
   EXPECT_THAT(Reason(Parse("graph (double[2,8] x) => (y) { y = MatMul(x, %w double[8,4]) }"), 0), HasSubstr("double"));
-  EXPECT_THAT(Reason(Parse("graph (float[2,8] x, float[4] b) => (y) { y = Gemm(x, %w float[8,4], b) }"), 0), HasSubstr("bias"));
+  EXPECT_THAT(Reason(Parse("graph (float[2,8] x, float[4] b) => (y) { y = Gemm(x, %w float[8,4], b) }"), 0),
+              HasSubstr("bias"));
 }
 
 TEST(QuantizeLayer, RefusesBadParametersWithTheField) {

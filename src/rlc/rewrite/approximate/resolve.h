@@ -20,8 +20,8 @@ std::vector<std::string> ValuesToObserve(const Graph& graph);
 std::vector<std::string> ValuesForEnergy(const Graph& graph);
 
 // "quantize-layer@layer<N>". Works on the graph before or after BatchNormalization is folded and other layers are
-// quantized or pruned; applying it needs BatchNormalization folded. Error: why this layer cannot be quantized (the sentence
-// completes "refused because ..."), or which value was not observed.
+// quantized or pruned; applying it needs BatchNormalization folded. Error: why this layer cannot be quantized (the
+// sentence completes "refused because ..."), or which value was not observed.
 Expected<Action> ResolveQuantize(const Graph& graph, int layer, const Calibration& calibration, const Scheme& scheme);
 
 // "prune-channels@layer<N>", channels kept in multiples of `multiple_of` (blocked layouts pad to it). Importance is the

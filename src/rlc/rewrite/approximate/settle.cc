@@ -64,9 +64,9 @@ bool IsWanted(const Graph& graph, ValueId value, DType type, const Values& assum
 }
 
 // True when the value may become integers: its node has an integer form and integer inputs, or is neither a layer nor
-// the graph's interface. Such a node (HardSwish, the gate of squeeze-and-excitation) computes floats from integers anyway, and
-// converting what it makes costs no more than converting what is made of it, while the nodes behind stay in the integer
-// kernels' memory layout. What a layer computes in float stays float: that is the plan's choice.
+// the graph's interface. Such a node (HardSwish, the gate of squeeze-and-excitation) computes floats from integers
+// anyway, and converting what it makes costs no more than converting what is made of it, while the nodes behind stay in
+// the integer kernels' memory layout. What a layer computes in float stays float: that is the plan's choice.
 bool IsReachable(const Graph& graph, ValueId value, DType type, const Values& assumed) {
   const Node* producer = graph.producer(value);
   // Behind an activation, the node in front of it is what must work on integers.
@@ -77,8 +77,8 @@ bool IsReachable(const Graph& graph, ValueId value, DType type, const Values& as
   return HasIntegerForm(*producer) ? InputsQuantized(graph, *producer, type, assumed) : !MovesNumbers(graph, *producer);
 }
 
-// Quantizes the values in `ranges` that complete a chain of integer nodes. They can depend on one another both ways, so all are
-// assumed at first and those that do not fit are dropped until the rest holds together.
+// Quantizes the values in `ranges` that complete a chain of integer nodes. They can depend on one another both ways, so
+// all are assumed at first and those that do not fit are dropped until the rest holds together.
 void QuantizeBetween(Graph& graph, const std::map<std::string, QuantParams>& ranges, DType type) {
   Values assumed;
   for (const auto& [name, params] : ranges) {
