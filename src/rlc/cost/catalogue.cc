@@ -13,13 +13,6 @@ bool Contains(const Candidate& candidate, int entry) {
   return std::find(candidate.begin(), candidate.end(), entry) != candidate.end();
 }
 
-// The fold that `entry` needs before it, -1: none.
-int Needs(const Catalogue& catalogue, int entry) {
-  const CatalogueEntry& e = catalogue.entries[static_cast<size_t>(entry)];
-  if (e.type != ActionType::kQuantize || !catalogue.layers[static_cast<size_t>(e.layer)].has_bn) return -1;
-  return catalogue.Find(ActionType::kFuseConvBn, e.layer);
-}
-
 Expected<ActionType> ParseActionType(std::string_view name) {
   for (ActionType type : kTypes) {
     if (ActionTypeName(type) == name) return type;
@@ -27,7 +20,15 @@ Expected<ActionType> ParseActionType(std::string_view name) {
   return MakeError(ErrorKind::kInvalidInput, "action type '{}': wanted fuse_conv_bn, prune or quantize", name);
 }
 
-Expected<LayerEntry> LayerFromJson(const Json& json, size_t number) {
+// A layer's number, in [0, layers): the rest of the program indexes with it.
+Expected<int> CheckLayer(int64_t number, size_t layers) {
+  if (number < 0 || static_cast<uint64_t>(number) >= layers) {
+    return MakeError(ErrorKind::kInvalidInput, "layer {} is not among the {} layers", number, layers);
+  }
+  return static_cast<int>(number);
+}
+
+Expected<LayerEntry> LayerFromJson(const Json& json, size_t number, size_t layers) {
   LayerEntry layer;
   layer.number = static_cast<int>(number);
   RLC_ASSIGN_OR_RETURN(layer.name, GetString(json, "name"));
@@ -35,45 +36,41 @@ Expected<LayerEntry> LayerFromJson(const Json& json, size_t number) {
   RLC_ASSIGN_OR_RETURN(layer.signature, GetString(json, "signature"));
   RLC_ASSIGN_OR_RETURN(layer.has_bn, GetBool(json, "has_bn"));
   RLC_ASSIGN_OR_RETURN(const std::vector<int64_t> readers, GetInts(json, "readers"));
-  for (int64_t reader : readers) layer.readers.push_back(static_cast<int>(reader));
+  for (int64_t reader : readers) {
+    RLC_ASSIGN_OR_RETURN(const int checked, CheckLayer(reader, layers));
+    layer.readers.push_back(checked);
+  }
   return layer;
 }
 
-Expected<CatalogueEntry> EntryFromJson(const Json& json) {
+Expected<CatalogueEntry> EntryFromJson(const Json& json, size_t layers) {
   CatalogueEntry entry;
   RLC_ASSIGN_OR_RETURN(const std::string type, GetString(json, "type"));
   RLC_ASSIGN_OR_RETURN(entry.type, ParseActionType(type));
   RLC_ASSIGN_OR_RETURN(const int64_t layer, GetInt(json, "layer"));
-  entry.layer = static_cast<int>(layer);
+  RLC_ASSIGN_OR_RETURN(entry.layer, CheckLayer(layer, layers));
   RLC_ASSIGN_OR_RETURN(entry.name, GetString(json, "name"));
   RLC_ASSIGN_OR_RETURN(entry.sparsity, GetDouble(json, "sparsity"));
   RLC_ASSIGN_OR_RETURN(const Json* shrinks, GetArray(json, "shrinks"));
   for (const Json& shrink : *shrinks) {
     RLC_ASSIGN_OR_RETURN(const int64_t shrunk, GetInt(shrink, "layer"));
+    RLC_ASSIGN_OR_RETURN(const int checked, CheckLayer(shrunk, layers));
     RLC_ASSIGN_OR_RETURN(const double factor, GetDouble(shrink, "factor"));
-    entry.shrinks.push_back({static_cast<int>(shrunk), factor});
+    if (!(factor >= 0 && factor <= 1)) {
+      return MakeError(ErrorKind::kInvalidInput, "shrink of layer {}: factor {} is not between 0 and 1", shrunk, factor);
+    }
+    entry.shrinks.push_back({checked, factor});
   }
   return entry;
 }
 
-// Layer numbers that the rest of the program will index with.
-Expected<void> CheckLayers(const Catalogue& catalogue) {
-  const auto good = [&](int layer) { return layer >= 0 && static_cast<size_t>(layer) < catalogue.layers.size(); };
-  for (const CatalogueEntry& entry : catalogue.entries) {
-    const bool shrinks_good = std::all_of(entry.shrinks.begin(), entry.shrinks.end(),
-                                          [&](const Shrink& shrink) { return good(shrink.layer); });
-    if (!good(entry.layer) || !shrinks_good) {
-      return MakeError(ErrorKind::kInvalidInput, "entry '{}' names a layer that is not among the {} layers", entry.name,
-                       catalogue.layers.size());
-    }
+// The rows of one of the two lists.
+Expected<const Json*> GetRows(const Json& json, std::string_view key) {
+  RLC_ASSIGN_OR_RETURN(const Json* rows, GetArray(json, key));
+  if (rows->size() > kMostCatalogueRows) {
+    return MakeError(ErrorKind::kInvalidInput, "{}: {} rows, at most {} are supported", key, rows->size(), kMostCatalogueRows);
   }
-  for (const LayerEntry& layer : catalogue.layers) {
-    if (!std::all_of(layer.readers.begin(), layer.readers.end(), good)) {
-      return MakeError(ErrorKind::kInvalidInput, "layer {} has a reader that is not among the {} layers", layer.number,
-                       catalogue.layers.size());
-    }
-  }
-  return {};
+  return rows;
 }
 
 }  // namespace
@@ -97,16 +94,22 @@ int Catalogue::Find(ActionType type, int layer) const {
   return -1;
 }
 
+int RequiredEntry(const Catalogue& catalogue, int entry) {
+  const CatalogueEntry& e = catalogue.entries[static_cast<size_t>(entry)];
+  if (e.type != ActionType::kQuantize || !catalogue.layers[static_cast<size_t>(e.layer)].has_bn) return -1;
+  return catalogue.Find(ActionType::kFuseConvBn, e.layer);
+}
+
 bool CanAdd(const Catalogue& catalogue, const Candidate& candidate, int entry) {
   if (Contains(candidate, entry)) return false;
-  const int needed = Needs(catalogue, entry);
+  const int needed = RequiredEntry(catalogue, entry);
   return needed < 0 || Contains(candidate, needed);
 }
 
 Candidate Normalized(const Catalogue& catalogue, const Candidate& candidate) {
   Candidate all = candidate;
   for (int entry : candidate) {
-    const int needed = Needs(catalogue, entry);
+    const int needed = RequiredEntry(catalogue, entry);
     if (needed >= 0) all.push_back(needed);
   }
   std::sort(all.begin(), all.end());
@@ -160,17 +163,21 @@ Json ToJson(const Catalogue& catalogue) {
 
 Expected<Catalogue> CatalogueFromJson(const Json& json) {
   Catalogue catalogue;
-  RLC_ASSIGN_OR_RETURN(const Json* layers, GetArray(json, "layers"));
+  RLC_ASSIGN_OR_RETURN(const Json* layers, GetRows(json, "layers"));
   for (const Json& layer : *layers) {
-    RLC_ASSIGN_OR_RETURN(LayerEntry parsed, LayerFromJson(layer, catalogue.layers.size()));
-    catalogue.layers.push_back(std::move(parsed));
+    const size_t number = catalogue.layers.size();
+    auto parsed = LayerFromJson(layer, number, layers->size());
+    if (!parsed) return WithContext(std::move(parsed).error(), fmt::format("catalogue: layers[{}]", number));
+    catalogue.layers.push_back(*std::move(parsed));
   }
-  RLC_ASSIGN_OR_RETURN(const Json* entries, GetArray(json, "entries"));
+  RLC_ASSIGN_OR_RETURN(const Json* entries, GetRows(json, "entries"));
   for (const Json& entry : *entries) {
-    RLC_ASSIGN_OR_RETURN(CatalogueEntry parsed, EntryFromJson(entry));
-    catalogue.entries.push_back(std::move(parsed));
+    auto parsed = EntryFromJson(entry, layers->size());
+    if (!parsed) {
+      return WithContext(std::move(parsed).error(), fmt::format("catalogue: entries[{}]", catalogue.entries.size()));
+    }
+    catalogue.entries.push_back(*std::move(parsed));
   }
-  RLC_RETURN_IF_ERROR(CheckLayers(catalogue));
   return catalogue;
 }
 

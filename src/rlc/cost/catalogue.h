@@ -62,6 +62,9 @@ struct Catalogue {
 // Catalogue numbers; no number twice. The order is the search's; plans have an order of their own (ToPlan).
 using Candidate = std::vector<int>;
 
+// The fold that `entry` needs before it, -1: none.
+int RequiredEntry(const Catalogue& catalogue, int entry);
+
 // True if `entry` may be added: not in it yet, and what it needs is there (quantize after fuse_conv_bn, where there is a
 // BatchNormalization).
 bool CanAdd(const Catalogue& catalogue, const Candidate& candidate, int entry);
@@ -77,6 +80,8 @@ std::string Describe(const Catalogue& catalogue, const Candidate& candidate);
 
 // For another process that only plays with the surrogate: everything but the actions' parameters, the prologue and the epilogue.
 Json ToJson(const Catalogue& catalogue);
+// Bounded and checked: layers and factors are in range, at most kMostCatalogueRows layers and entries.
+inline constexpr size_t kMostCatalogueRows = 10'000;
 Expected<Catalogue> CatalogueFromJson(const Json& json);
 
 }  // namespace rlc

@@ -31,7 +31,8 @@ std::vector<double> SolveRidge(std::vector<double> a, std::vector<double> b, dou
 }
 
 // Weights w, one for each entry, with sum of w over a candidate ~ its residual. Solved in the space of candidates:
-// w = X' (X X' + ridge I)^-1 r, where X says which entries a candidate has.
+// w = X' (X X' + ridge I)^-1 r, where X says which entries a candidate has. The empty candidate has none: nothing that is
+// fitted here can move its estimate.
 std::vector<double> FitResiduals(std::span<const Surrogate::Measured> measured, const std::vector<double>& residuals,
                                  size_t entries) {
   const size_t n = measured.size();
@@ -90,14 +91,14 @@ Surrogate::Surrogate(const Catalogue& catalogue, SurrogateTables tables)
       tables_(std::move(tables)),
       latency_correction_(catalogue.entries.size(), 0.0),
       drop_correction_(catalogue.entries.size(), 0.0),
-      is_read_(catalogue.layers.size(), false),
+      reads_layer_(catalogue.layers.size(), false),
       factor_(catalogue.layers.size(), 1.0),
       quantized_(catalogue.layers.size(), 0) {
   RLC_CHECK_EQ(tables_.layers.size(), catalogue.layers.size());
   RLC_CHECK_EQ(tables_.entry_drop.size(), catalogue.entries.size());
   RLC_CHECK(tables_.baseline_ms > 0);
   for (const LayerEntry& layer : catalogue.layers) {
-    for (int reader : layer.readers) is_read_[static_cast<size_t>(reader)] = true;
+    for (int reader : layer.readers) reads_layer_[static_cast<size_t>(reader)] = true;
   }
 }
 
@@ -124,7 +125,7 @@ double Surrogate::TableLatency(const Candidate& candidate) const {
     if (quantized_[l] == 0) {
       const auto reader = std::find_if(readers.begin(), readers.end(), [&](int r) { return quantized_[static_cast<size_t>(r)] != 0; });
       if (reader != readers.end()) latency += OrZero(tables_.layers[static_cast<size_t>(*reader)].quantize_ms) * factor_[l];
-    } else if (!is_read_[l]) {
+    } else if (!reads_layer_[l]) {
       latency += OrZero(times.quantize_ms);  // it reads the network's input
     }
   }
@@ -153,6 +154,18 @@ Expected<Costs> Surrogate::Evaluate(const Candidate& candidate) {
 std::optional<double> Surrogate::ExpectedDrop(const Candidate& candidate) const {
   if (!tables_.drop_known) return std::nullopt;
   return std::max(TableDrop(candidate) + SumOver(drop_correction_, candidate), 0.0);
+}
+
+bool Surrogate::ExpectedDropsAfter(const Candidate& candidate, std::span<double> drops) const {
+  RLC_CHECK_EQ(drops.size(), tables_.entry_drop.size());
+  if (!tables_.drop_known) return false;
+  // In the order of ExpectedDrop, so that both agree to the last bit.
+  const double table = TableDrop(candidate), correction = SumOver(drop_correction_, candidate);
+  for (size_t entry = 0; entry < drops.size(); ++entry) {
+    const double alone = std::max(tables_.entry_drop[entry], 0.0);
+    drops[entry] = std::max((table + alone) + (correction + drop_correction_[entry]), 0.0);
+  }
+  return true;
 }
 
 void Surrogate::Correct(std::span<const Measured> measured) {
@@ -198,9 +211,10 @@ Expected<Surrogate> Surrogate::FromJson(const Catalogue& catalogue, const Json& 
   RLC_ASSIGN_OR_RETURN(const auto drop, GetDoubles(json, "drop_correction"));
   const size_t entries = catalogue.entries.size();
   if (tables.layers.size() != catalogue.layers.size() || tables.entry_drop.size() != entries || latency.size() != entries ||
-      drop.size() != entries || !(tables.baseline_ms > 0)) {
+      drop.size() != entries || !(tables.baseline_ms > 0) || !(tables.exact_ms > 0)) {
     return MakeError(ErrorKind::kInvalidInput,
-                     "surrogate: its tables do not fit a catalogue of {} layers and {} entries; write both anew",
+                     "surrogate: its tables do not fit a catalogue of {} layers and {} entries, or its latencies are not above 0; "
+                     "write both anew",
                      catalogue.layers.size(), entries);
   }
   Surrogate surrogate(catalogue, std::move(tables));

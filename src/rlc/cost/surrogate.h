@@ -39,10 +39,12 @@ struct SurrogateTables {
 class Surrogate : public Evaluator {
  public:
   // The catalogue must outlive it. Preconditions, checked: one row for each layer and entry, baseline_ms > 0.
+  // One object serves one thread (evaluations share scratch memory); copies are independent.
   Surrogate(const Catalogue& catalogue, SurrogateTables tables);
 
   Expected<Costs> Evaluate(const Candidate& candidate) override;
   std::optional<double> ExpectedDrop(const Candidate& candidate) const override;
+  bool ExpectedDropsAfter(const Candidate& candidate, std::span<double> drops) const override;
   CostSource source() const override { return CostSource::kSurrogate; }
   int evaluations() const override { return evaluations_; }
 
@@ -67,7 +69,7 @@ class Surrogate : public Evaluator {
   const Catalogue* catalogue_;
   SurrogateTables tables_;
   std::vector<double> latency_correction_, drop_correction_;  // by catalogue number
-  std::vector<bool> is_read_;  // by layer: another layer reads it, so its output's border is that edge
+  std::vector<bool> reads_layer_;  // by layer: it reads another layer, whose output carries the border between them
   mutable std::vector<double> factor_;     // scratch, so that an evaluation allocates nothing
   mutable std::vector<uint8_t> quantized_;
   int evaluations_ = 0;

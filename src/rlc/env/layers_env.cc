@@ -33,6 +33,11 @@ LayersEnv::LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, 
   RLC_CHECK(!catalogue.layers.empty());
   RLC_CHECK(options.max_steps > 0);
   const int layers = num_layers();
+  for (size_t entry = 0; entry < catalogue.entries.size(); ++entry) {
+    required_.push_back(RequiredEntry(catalogue, static_cast<int>(entry)));
+  }
+  taken_.assign(catalogue.entries.size(), 0);
+  drops_.assign(catalogue.entries.size(), 0);
   entry_of_.assign(static_cast<size_t>(kLayerActionTypes * layers), -1);
   for (const LayerActionType type : {LayerActionType::kQuantize, LayerActionType::kPrune, LayerActionType::kFuseConvBn}) {
     for (int layer = 0; layer < layers; ++layer) {
@@ -44,21 +49,33 @@ LayersEnv::LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, 
 Expected<void> LayersEnv::Reset() {
   LayersState fresh;
   RLC_ASSIGN_OR_RETURN(fresh.costs, evaluator_->Evaluate({}));
-  state_ = std::move(fresh);
+  SetState(std::move(fresh));
   return {};
 }
 
-void LayersEnv::SetState(LayersState state) { state_ = std::move(state); }
+void LayersEnv::SetState(LayersState state) {
+  state_ = std::move(state);
+  std::fill(taken_.begin(), taken_.end(), uint8_t{0});
+  for (int entry : state_.chosen) taken_[static_cast<size_t>(entry)] = 1;
+}
 
 int LayersEnv::EntryOf(LayerAction action) const {
+  const auto type = static_cast<int>(action.type);
+  RLC_CHECK(type >= 0 && type < kLayerActionTypes);
   if (action.layer < 0 || action.layer >= num_layers()) return -1;
-  return entry_of_[static_cast<size_t>(static_cast<int>(action.type) * num_layers() + action.layer)];
+  return entry_of_[static_cast<size_t>(type * num_layers() + action.layer)];
+}
+
+bool LayersEnv::CanTake(int entry) const {
+  if (entry < 0 || taken_[static_cast<size_t>(entry)] != 0) return false;
+  const int required = required_[static_cast<size_t>(entry)];
+  return required < 0 || taken_[static_cast<size_t>(required)] != 0;
 }
 
 bool LayersEnv::IsLegal(LayerAction action) const {
-  if (!Changes(action.type)) return true;
   const int entry = EntryOf(action);
-  if (entry < 0 || !CanAdd(*catalogue_, state_.chosen, entry)) return false;
+  if (!Changes(action.type)) return true;
+  if (!CanTake(entry)) return false;
   if (!options_.mask_over_limit) return true;
   Candidate next = state_.chosen;
   next.push_back(entry);
@@ -69,18 +86,27 @@ bool LayersEnv::IsLegal(LayerAction action) const {
 Expected<StepResult> LayersEnv::Step(LayerAction action) {
   RLC_CHECK(!state_.ended());
   StepResult result;
+  const bool changes = Changes(action.type);
   if (!IsLegal(action)) {
     result.illegal = true;
     result.reward = reward_.OfIllegal();
-  } else if (Changes(action.type)) {
-    Candidate next = state_.chosen;
-    next.push_back(EntryOf(action));
-    RLC_ASSIGN_OR_RETURN(Costs costs, evaluator_->Evaluate(next));
-    result.reward = reward_.OfStep(state_.costs, costs);
-    state_.chosen = std::move(next);
-    state_.costs = std::move(costs);
-  } else if (options_.reward.kind == RewardKind::kClassic) {
-    result.reward = action.type == LayerActionType::kTerminate ? reward_.Classic(state_.costs) : 0.0;
+  } else if (changes) {
+    const int entry = EntryOf(action);
+    state_.chosen.push_back(entry);
+    auto costs = evaluator_->Evaluate(state_.chosen);
+    if (!costs) {
+      state_.chosen.pop_back();
+      return Unexpected(std::move(costs).error());
+    }
+    state_.costs = *std::move(costs);
+    taken_[static_cast<size_t>(entry)] = 1;
+  }
+  if (reward_.kind() == RewardKind::kDelta) {
+    const double potential = reward_.Potential(state_.costs);
+    result.reward += potential - state_.paid;
+    state_.paid = potential;
+  } else if (!result.illegal && action.type != LayerActionType::kSkip) {
+    result.reward = reward_.Classic(state_.costs);
   }
   state_.history.push_back(action);
   state_.terminated = result.terminated = action.type == LayerActionType::kTerminate;
@@ -108,14 +134,16 @@ Observation LayersEnv::Observe() const {
 }
 
 void LayersEnv::Mask(std::span<uint8_t> mask) const {
-  const int layers = num_layers();
-  RLC_CHECK_EQ(mask.size(), static_cast<size_t>(kLayerActionTypes * layers));
-  std::fill(mask.begin(), mask.end(), uint8_t{0});
-  for (int type = 0; type < kLayerActionTypes; ++type) {
-    const auto kind = static_cast<LayerActionType>(type);
-    for (int layer = 0; layer < (Changes(kind) ? layers : 1); ++layer) {
-      mask[static_cast<size_t>(type * layers + layer)] = IsLegal({kind, layer}) ? 1 : 0;
-    }
+  const auto layers = static_cast<size_t>(num_layers());
+  RLC_CHECK_EQ(mask.size(), kLayerActionTypes * layers);
+  const bool limited = options_.mask_over_limit && evaluator_->ExpectedDropsAfter(state_.chosen, drops_);
+  for (size_t action = 0; action < mask.size(); ++action) {
+    const int entry = entry_of_[action];
+    const bool legal = CanTake(entry) && (!limited || drops_[static_cast<size_t>(entry)] <= options_.target_drop);
+    mask[action] = legal ? 1 : 0;
+  }
+  for (const LayerActionType type : {LayerActionType::kSkip, LayerActionType::kTerminate}) {
+    mask[static_cast<size_t>(type) * layers] = 1;
   }
 }
 

@@ -43,6 +43,7 @@ struct LayersState {
   Candidate chosen;                  // catalogue numbers, in the order they were taken
   std::vector<LayerAction> history;  // every step, illegal ones and skips included
   Costs costs;                       // of `chosen`
+  double paid = 0;                   // kDelta: the potential that rewards have summed up to
   bool terminated = false, truncated = false;
   bool ended() const { return terminated || truncated; }
 };
@@ -68,7 +69,10 @@ class LayersEnv {
 
   // Starts an episode. Error: the evaluator cannot price the empty candidate.
   Expected<void> Reset();
-  // Takes a step. Precondition, checked: the episode has started and not ended. Error: the evaluator failed.
+  // Takes a step. Rewards: kDelta pays the change of the potential, and at the first step also the potential of the empty
+  // candidate, so an episode's sum is its final potential (plus the penalties of illegal actions). kClassic pays what the
+  // state is worth after a change and at terminate; skip pays nothing.
+  // Precondition, checked: the episode has started and not ended. Error: the evaluator failed.
   Expected<StepResult> Step(LayerAction action);
 
   // 17 graph features; of the last 10 actions, newest first, type and layer (scaled; -1 for none); step / max_steps and
@@ -87,6 +91,7 @@ class LayersEnv {
 
  private:
   int EntryOf(LayerAction action) const;  // -1: no such entry
+  bool CanTake(int entry) const;          // CanAdd to state_.chosen; false for -1
 
   const Catalogue* catalogue_;
   const GraphFeatures* features_;
@@ -94,7 +99,10 @@ class LayersEnv {
   LayersEnvOptions options_;
   Reward reward_;
   LayersState state_;
-  std::vector<int> entry_of_;  // [type * num_layers + layer] -> catalogue number
+  std::vector<int> entry_of_;            // [type * num_layers + layer] -> catalogue number
+  std::vector<int> required_;            // by catalogue number: the fold it needs first, -1: none
+  std::vector<uint8_t> taken_;           // by catalogue number: in state_.chosen
+  mutable std::vector<double> drops_;    // scratch of Mask
 };
 
 }  // namespace rlc

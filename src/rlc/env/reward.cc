@@ -12,7 +12,8 @@ double Drop(const Costs& costs) { return costs.drop ? costs.drop->value : 0.0; }
 
 double Reward::Classic(const Costs& costs) const {
   const double latency = LatencyGain(costs);
-  const double energy = 0.8 * latency;
+  const bool measured = options_.baseline_energy_mj && costs.energy_mj;
+  const double energy = measured ? 1.0 - costs.energy_mj->value / *options_.baseline_energy_mj : 0.8 * latency;
   const double drop = target_drop_ > 0 ? std::clamp(Drop(costs) / target_drop_, 0.0, 1.0) : (Drop(costs) > 0 ? 1.0 : 0.0);
   const double bonus = latency > 0.1 && Drop(costs) < target_drop_ ? 1.0 : 0.0;
   return options_.alpha * latency + options_.beta * energy - options_.gamma * drop + bonus;
@@ -21,10 +22,6 @@ double Reward::Classic(const Costs& costs) const {
 double Reward::Potential(const Costs& costs) const {
   const double excess = Drop(costs) - target_drop_;
   return excess <= 0 ? LatencyGain(costs) : -options_.gamma * std::min(excess / std::max(target_drop_, 1e-9), 1.0);
-}
-
-double Reward::OfStep(const Costs& before, const Costs& after) const {
-  return options_.kind == RewardKind::kClassic ? Classic(after) : Potential(after) - Potential(before);
 }
 
 }  // namespace rlc

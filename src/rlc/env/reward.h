@@ -2,6 +2,8 @@
 #ifndef RLC_ENV_REWARD_H_
 #define RLC_ENV_REWARD_H_
 
+#include <optional>
+
 #include "rlc/cost/cost.h"
 
 namespace rlc {
@@ -15,6 +17,7 @@ struct RewardOptions {
   RewardKind kind = RewardKind::kDelta;
   double alpha = 1.0, beta = 0.5, gamma = 2.0;
   double illegal_penalty = -0.1;
+  std::optional<double> baseline_energy_mj;  // of one run of the original model; nothing: not measured
 };
 
 // dL = 1 - latency / baseline; dE = 0.8 * dL unless energy was measured on both sides; dA = clamp(drop / target, 0, 1), 0
@@ -22,12 +25,11 @@ struct RewardOptions {
 class Reward {
  public:
   Reward(RewardOptions options, double target_drop) : options_(options), target_drop_(target_drop) {}
-  // The reward of a legal step from `before` to `after`.
-  double OfStep(const Costs& before, const Costs& after) const;
   double OfIllegal() const { return options_.illegal_penalty; }
   // dL within the limit; beyond it, minus the excess: what kDelta sums up to.
   double Potential(const Costs& costs) const;
   double Classic(const Costs& costs) const;
+  RewardKind kind() const { return options_.kind; }
 
  private:
   RewardOptions options_;

@@ -1,6 +1,6 @@
 #include "rlc/env/train_request.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace rlc {
 namespace {
@@ -15,7 +15,8 @@ Json EnvToJson(const LayersEnvOptions& env) {
           {"alpha", env.reward.alpha},
           {"beta", env.reward.beta},
           {"gamma", env.reward.gamma},
-          {"illegal_penalty", env.reward.illegal_penalty}};
+          {"illegal_penalty", env.reward.illegal_penalty},
+          {"baseline_energy_mj", env.reward.baseline_energy_mj ? Json(*env.reward.baseline_energy_mj) : Json()}};
 }
 
 Expected<int> GetCount(const Json& json, std::string_view key, int64_t least, int64_t most) {
@@ -50,6 +51,10 @@ Expected<LayersEnvOptions> EnvFromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(env.reward.beta, GetWithin(json, "beta", -kLarge, kLarge));
   RLC_ASSIGN_OR_RETURN(env.reward.gamma, GetWithin(json, "gamma", -kLarge, kLarge));
   RLC_ASSIGN_OR_RETURN(env.reward.illegal_penalty, GetWithin(json, "illegal_penalty", -kLarge, kLarge));
+  RLC_ASSIGN_OR_RETURN(const Json* energy, GetField(json, "baseline_energy_mj"));
+  if (!energy->is_null()) {
+    RLC_ASSIGN_OR_RETURN(env.reward.baseline_energy_mj, GetWithin(json, "baseline_energy_mj", 1e-9, 1e12));
+  }
   return env;
 }
 
@@ -86,6 +91,19 @@ Expected<PpoOptions> PpoFromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(const int64_t seed, GetInt(json, "seed"));
   ppo.seed = static_cast<uint64_t>(seed);
   return ppo;
+}
+
+// What one rollout keeps of each step is mostly its mask.
+Expected<void> CheckMemory(const TrainRequest& request) {
+  constexpr double kMostBytes = 4e9;
+  const double actions = kLayerActionTypes * static_cast<double>(request.catalogue.layers.size());
+  const double steps = std::max(request.ppo.n_steps, request.ppo.num_envs);
+  if (steps * actions > kMostBytes) {
+    return MakeError(ErrorKind::kInvalidInput,
+                     "n_steps {} with {} layers needs {:.1f} GB for one rollout, at most {:.0f} are supported; ask for fewer steps",
+                     request.ppo.n_steps, request.catalogue.layers.size(), steps * actions / 1e9, kMostBytes / 1e9);
+  }
+  return {};
 }
 
 Json RateToJson(const SuccessRate& rate) {
@@ -136,6 +154,7 @@ Expected<TrainRequest> TrainRequestFromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(const Json* ppo, GetObject(json, "ppo"));
   RLC_ASSIGN_OR_RETURN(request.ppo, PpoFromJson(*ppo));
   RLC_ASSIGN_OR_RETURN(request.resume_from, GetString(json, "resume_from"));
+  RLC_RETURN_IF_ERROR(CheckMemory(request));
   return request;
 }
 

@@ -1,7 +1,7 @@
 // What `rlc` asks of the trainer, and what the trainer leaves behind. JSON, versioned; outside bytes for both sides.
 //
 // rlc-train REQUEST.json OUTDIR writes into OUTDIR:
-//   policy.onnx      observation float[N,39] -> logits float[N, 5 * layers], with metadata (see rlc/optimize/onnx_policy.h)
+//   policy.onnx      observation float[N,39] -> logits float[N, 5 * layers], 
 //   curve.csv        timesteps, seconds, mean episode reward, mean final gain, losses: one row for each update
 //   events.out.tfevents.*   the same for TensorBoard
 //   checkpoint.pt    to resume from
@@ -54,9 +54,10 @@ struct SuccessRate {
 
 struct TrainSummary {
   int64_t timesteps = 0;
-  double seconds = 0;
-  double best_gain = 0;  // the best that any episode reached, and what success is measured against
-  SuccessRate before, after;  // random legal actions; the trained policy
+  double seconds = 0;    // of rollouts, environments, updates and what is written with each; not of measuring success
+  double best_gain = 0;  // best known within the limit, by the surrogate: of a solver (rlc/search/best_by_estimate.h) and of
+                         // all episodes; what success is measured against
+  SuccessRate before, after;  // random legal actions; the trained policy. 0 episodes when training was interrupted
 };
 
 Json ToJson(const TrainSummary& summary);

@@ -43,6 +43,7 @@ Expected<void> VectorEnv::Step(std::span<const int64_t> actions) {
   ended_.clear();
   for (size_t i = 0; i < envs_.size(); ++i) {
     LayersEnv& env = envs_[i];
+    RLC_CHECK(actions[i] >= 0 && actions[i] < num_actions());
     const LayerAction action{static_cast<LayerActionType>(actions[i] / num_layers()), static_cast<int>(actions[i] % num_layers())};
     RLC_ASSIGN_OR_RETURN(const StepResult step, env.Step(action));
     rewards_[i] = static_cast<float>(step.reward);
@@ -51,7 +52,7 @@ Expected<void> VectorEnv::Step(std::span<const int64_t> actions) {
     sums_[i] += step.reward;
     if (env.state().ended()) {
       const Costs& costs = env.state().costs;
-      const EpisodeEnd end{sums_[i], 1 - costs.ratio.value, costs.drop ? costs.drop->value : 0.0,
+      const EpisodeEnd end{static_cast<int>(i), sums_[i], 1 - costs.ratio.value, costs.drop ? costs.drop->value : 0.0,
                            static_cast<int>(env.state().history.size())};
       ended_.push_back(end);
       if (end.drop <= target_drop_) best_gain_ = std::max(best_gain_, end.gain);

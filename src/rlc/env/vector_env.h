@@ -15,6 +15,7 @@ namespace rlc {
 
 // How an episode went, told at the step that ended it.
 struct EpisodeEnd {
+  int env = 0;
   double reward = 0;     // sum over the episode
   double gain = 0;       // 1 - latency / baseline at the end
   double drop = 0;       // accuracy drop at the end

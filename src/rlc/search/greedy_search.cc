@@ -1,13 +1,13 @@
 // greedy: hill climbing by measurements, ordered by the surrogate.
 //
-// Starts from the surrogate's own best (entries added by estimated gain per drop while the estimate stays within the limit),
-// then tries single additions and removals, most promising first, and keeps each that measures better. After every
-// measurement the surrogate is corrected, so the order improves as it goes.
+// Tries what the surrogate holds to be best (rlc/search/best_by_estimate.h), then single additions to the best measured
+// candidate and removals from it, most promising first, and keeps what measures better. Each measurement corrects the
+// surrogate, which is asked anew after it.
 
 #include <algorithm>
-#include <numeric>
 
 #include "rlc/cost/surrogate.h"
+#include "rlc/search/best_by_estimate.h"
 #include "rlc/search/methods.h"
 #include "rlc/search/recorder.h"
 
@@ -22,27 +22,6 @@ double Score(Evaluator& surrogate, const Candidate& candidate, double max_drop) 
   return costs->ratio.value;
 }
 
-// Adds entries one after another while the estimate improves.
-Candidate EstimatedBest(const SearchProblem& problem) {
-  Candidate chosen;
-  double score = Score(*problem.surrogate, chosen, problem.max_drop);
-  for (;;) {
-    Candidate best;
-    double best_score = score;
-    for (size_t entry = 0; entry < problem.catalogue->entries.size(); ++entry) {
-      Candidate next = chosen;
-      next.push_back(static_cast<int>(entry));
-      next = Normalized(*problem.catalogue, next);
-      if (next.size() == chosen.size()) continue;
-      const double next_score = Score(*problem.surrogate, next, problem.max_drop);
-      if (next_score < best_score) best_score = next_score, best = next;
-    }
-    if (best.empty()) return chosen;
-    chosen = best;
-    score = best_score;
-  }
-}
-
 // All single additions and removals, by estimate, best first.
 std::vector<Candidate> Neighbours(const SearchProblem& problem, const Candidate& centre) {
   std::vector<std::pair<double, Candidate>> scored;
@@ -55,12 +34,20 @@ std::vector<Candidate> Neighbours(const SearchProblem& problem, const Candidate&
       next.erase(found);
     }
     next = Normalized(*problem.catalogue, next);
-    scored.emplace_back(Score(*problem.surrogate, next, problem.max_drop), next);
+    scored.emplace_back(Score(*problem.surrogate, next, problem.max_drop), std::move(next));
   }
   std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Candidate> neighbours;
   for (auto& [score, candidate] : scored) neighbours.push_back(std::move(candidate));
   return neighbours;
+}
+
+std::optional<Candidate> FirstUnknownNeighbour(const SearchProblem& problem, const Recorder& recorder) {
+  if (recorder.best() == nullptr) return std::nullopt;
+  for (Candidate& next : Neighbours(problem, recorder.best()->candidate)) {
+    if (!recorder.Known(next)) return std::move(next);
+  }
+  return std::nullopt;
 }
 
 class Greedy : public SearchMethod {
@@ -72,21 +59,19 @@ class Greedy : public SearchMethod {
       return MakeError(ErrorKind::kUsage, "method greedy needs a surrogate, which needs data; use random or static without data");
     }
     Recorder recorder(problem);
-    recorder.Try(EstimatedBest(problem));
-    for (bool improved = true; improved && !recorder.Done();) {
-      improved = false;
-      const SearchTrial* const centre = recorder.best();
-      if (centre == nullptr) break;
-      const Candidate from = centre->candidate;
-      for (const Candidate& next : Neighbours(problem, from)) {
-        if (recorder.Done()) break;
-        if (recorder.Known(next)) continue;
-        recorder.Try(next);
-        if (recorder.best()->candidate != from) {
-          improved = true;
-          break;
-        }
+    for (bool ask = true; !recorder.Done();) {
+      const Candidate estimated =
+          ask ? BestByEstimate(*problem.catalogue, *problem.surrogate, problem.max_drop) : Candidate{};
+      if (ask && !recorder.Known(estimated)) {
+        const SearchTrial* const best_before = recorder.best();
+        recorder.Try(estimated);
+        ask = recorder.best() != best_before;  // the surrogate was right: ask again at once
+        continue;
       }
+      const auto next = FirstUnknownNeighbour(problem, recorder);
+      if (!next) break;
+      recorder.Try(*next);
+      ask = true;
     }
     return std::move(recorder).Finish();
   }
