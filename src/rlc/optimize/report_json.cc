@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-Json OptionalEstimate(const std::optional<Estimate>& estimate) { return estimate ? ToJson(*estimate) : Json(); }
+Json OptionalEstimate(const std::optional<Estimate>& estimate) { return estimate ? EstimateToJson(*estimate) : Json(); }
 
 // Speed-up and its interval from a ratio of times: the ends change places.
 Estimate SpeedUp(const Estimate& ratio) { return {1 / ratio.value, 1 / ratio.high, 1 / ratio.low, ratio.samples, "x"}; }
@@ -19,7 +19,7 @@ Estimate SpeedUp(const Estimate& ratio) { return {1 / ratio.value, 1 / ratio.hig
 Json EnergyOf(const OptimizeRun& run, const Finalist& winner) {
   for (const SearchTrial& trial : run.search.trials) {
     const bool same = !winner.original && trial.candidate == Normalized(run.catalogue, winner.candidate);
-    if (same && trial.costs && trial.costs->energy_mj) return ToJson(*trial.costs->energy_mj);
+    if (same && trial.costs && trial.costs->energy_mj) return EstimateToJson(*trial.costs->energy_mj);
   }
   return {};
 }
@@ -29,9 +29,9 @@ Json VerdictOf(const OptimizeRun& run) {
   Json verdict = {{"improved", run.winner != 0},
                   {"chosen", winner.description},
                   {"exact_only", !winner.original && winner.candidate.empty()},
-                  {"speedup", ToJson(SpeedUp(winner.timing.ratio))},
-                  {"latency_before", ToJson(run.finalists[0].timing.latency_ms)},
-                  {"latency_after", ToJson(winner.timing.latency_ms)},
+                  {"speedup", EstimateToJson(SpeedUp(winner.timing.ratio))},
+                  {"latency_before", EstimateToJson(run.finalists[0].timing.latency_ms)},
+                  {"latency_after", EstimateToJson(winner.timing.latency_ms)},
                   {"max_drop", run.request.max_drop},
                   {"metric", run.search_judge->metric()},
                   {"random_data", run.data->random()},
@@ -55,7 +55,7 @@ Json TrialsOf(const OptimizeRun& run) {
                 {"evaluation", trial.evaluation},
                 {"seconds", trial.seconds}};
     if (trial.costs) {
-      row["ratio"] = ToJson(trial.costs->ratio);
+      row["ratio"] = EstimateToJson(trial.costs->ratio);
       row["drop"] = OptionalEstimate(trial.costs->drop);
     } else {
       row["failure"] = trial.failure;
@@ -70,8 +70,8 @@ Json FinalistsOf(const OptimizeRun& run) {
   for (size_t i = 0; i < run.finalists.size(); ++i) {
     const Finalist& finalist = run.finalists[i];
     finalists.push_back({{"name", finalist.description},
-                         {"latency", ToJson(finalist.timing.latency_ms)},
-                         {"ratio", ToJson(finalist.timing.ratio)},
+                         {"latency", EstimateToJson(finalist.timing.latency_ms)},
+                         {"ratio", EstimateToJson(finalist.timing.ratio)},
                          {"change", ChangeName(finalist.timing.change)},
                          {"bytes", finalist.file_bytes},
                          {"search_drop", OptionalEstimate(finalist.search_drop)},
@@ -113,7 +113,7 @@ Json PlanOf(const OptimizeRun& run) {
     for (const Action& action : ToPlan(run.catalogue, winner.candidate, run.hash).actions) actions.push_back(action.Name());
   }
   Json credits = Json::array();
-  for (const Credit& credit : run.credits) credits.push_back({{"name", credit.name}, {"without", ToJson(credit.ratio)}});
+  for (const Credit& credit : run.credits) credits.push_back({{"name", credit.name}, {"without", EstimateToJson(credit.ratio)}});
   return {{"actions", std::move(actions)}, {"credits", std::move(credits)}};
 }
 
@@ -168,7 +168,7 @@ Json MakeReport(const OptimizeRun& run) {
                    {"pinned_core", run.timing.core},
                    {"stable", run.timing.stable},
                    {"denormals_flushed", run.timing.denormals_flushed},
-                   {"control", run.timing.control ? ToJson(run.timing.control->ratio) : Json()}}},
+                   {"control", run.timing.control ? EstimateToJson(run.timing.control->ratio) : Json()}}},
                  {"machine", ToJson(run.machine)},
                  {"runtime", run.runtime.version},
                  {"command", run.request.command},

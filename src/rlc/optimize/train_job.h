@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rlc/base/error.h"
+#include "rlc/env/train_request.h"
 #include "rlc/optimize/optimize_job.h"
 
 namespace rlc {
