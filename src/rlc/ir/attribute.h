@@ -33,8 +33,8 @@ struct Attribute {
   std::string extra;  // the rest of the AttributeProto (doc string, unknown fields), serialized
 };
 
-// Equal to the bit: floats by their bits, tensors by type, dims and bytes. Bodies are the same only if they are the same
-// object.
+// Equal to the bit: floats by their bits, tensors by type, dims and bytes. Bodies are the same only if they are the
+// same object.
 bool SameValue(const AttributeValue& a, const AttributeValue& b);
 // "int", "floats", "tensor", "graph" ...: for messages.
 std::string KindName(const AttributeValue& value);

@@ -67,7 +67,8 @@ std::string Where(const Node& node) { return node.name.empty() ? node.op : node.
 }  // namespace
 
 OpFunction FindOp(std::string_view op) {
-  const auto row = std::lower_bound(kOps.begin(), kOps.end(), op, [](const Row& a, std::string_view b) { return a.op < b; });
+  const auto row =
+      std::lower_bound(kOps.begin(), kOps.end(), op, [](const Row& a, std::string_view b) { return a.op < b; });
   return row != kOps.end() && row->op == op ? row->function : nullptr;
 }
 

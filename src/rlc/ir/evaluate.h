@@ -7,10 +7,10 @@
 namespace rlc {
 
 // Knows, in all their opset forms (axes as attribute or input ...) from opset 7 on, where broadcasting became numpy's:
-//   Shape Size Identity Reshape Squeeze Unsqueeze Transpose Concat Gather Slice Expand Tile Where      any type of whole bytes
-//   ConstantOfShape Range(integers) Cast CastLike
-//   Add Sub Mul Div Mod Min Max Neg Abs Equal Greater Less GreaterOrEqual LessOrEqual    integers, float, double
-//   Floor Ceil Sqrt (float, double)   And Or Xor Not   ReduceSum ReduceProd ReduceMin ReduceMax (integers)
+//   Shape Size Identity Reshape Squeeze Unsqueeze Transpose Concat Gather Slice Expand Tile Where      any type of
+//   whole bytes ConstantOfShape Range(integers) Cast CastLike Add Sub Mul Div Mod Min Max Neg Abs Equal Greater Less
+//   GreaterOrEqual LessOrEqual    integers, float, double Floor Ceil Sqrt (float, double)   And Or Xor Not   ReduceSum
+//   ReduceProd ReduceMin ReduceMax (integers)
 // Integer arithmetic wraps; integer division truncates.
 // Error kUnavailable: any other operator, type or form, a conversion that ONNX leaves open (NaN to integer), or a
 // result above kMaxResultBytes. Error kInvalidInput: a division by zero, an index out of range, shapes that do not fit.

@@ -123,7 +123,8 @@ Expected<Tensor> EvaluateArithmetic(const OpCall& call) {
   const std::string& op = call.node.op;
   RLC_ASSIGN_OR_RETURN(const Pair pair, Operands(call));
   const DType type = pair.a->dtype();
-  if (IsInteger(type) && (op == "Div" || op == "Mod") && HasZero(*pair.b)) return Invalid("an integer division by zero");
+  if (IsInteger(type) && (op == "Div" || op == "Mod") && HasZero(*pair.b))
+    return Invalid("an integer division by zero");
   RLC_ASSIGN_OR_RETURN(const int64_t fmod, call.Int("fmod", 0));
   if (op == "Mod" && IsFloat(type) && fmod != kModFloatsByFmod) return Invalid("Mod of floats needs fmod=1");
   Expected<Tensor> result = Unavailable(call);

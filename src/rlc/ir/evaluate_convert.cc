@@ -20,8 +20,8 @@ Expected<DType> CastTarget(const OpCall& call) {
   return static_cast<DType>(to);
 }
 
-// Where ONNX says what comes out: integers wrap, floats are cut off towards zero; a float outside the integer's range is
-// left open.
+// Where ONNX says what comes out: integers wrap, floats are cut off towards zero; a float outside the integer's range
+// is left open.
 template <typename From, typename To>
 bool Converts(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
@@ -174,7 +174,8 @@ Expected<Tensor> EvaluateRange(const OpCall& call) {
     std::vector<decltype(tag)> elements;
     // Every element is in range; the products on the way need not be.
     for (uint64_t i = 0; i < static_cast<uint64_t>(dims[0]); ++i) {
-      elements.push_back(static_cast<decltype(tag)>(static_cast<uint64_t>(first[0]) + i * static_cast<uint64_t>(step[0])));
+      elements.push_back(
+          static_cast<decltype(tag)>(static_cast<uint64_t>(first[0]) + i * static_cast<uint64_t>(step[0])));
     }
     result = Tensor::Of(dims, elements);
   });

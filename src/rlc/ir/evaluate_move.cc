@@ -39,7 +39,8 @@ Expected<std::vector<bool>> AxisSet(const std::vector<int64_t>& axes, size_t ran
 // Product of dims[first, last).
 size_t Block(const std::vector<int64_t>& dims, size_t first, size_t last) {
   const auto begin = dims.begin();
-  const std::vector<int64_t> part(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last));
+  const std::vector<int64_t> part(begin + static_cast<std::ptrdiff_t>(first),
+                                  begin + static_cast<std::ptrdiff_t>(last));
   return static_cast<size_t>(ElementCount(part).value_or(0));
 }
 
@@ -102,7 +103,8 @@ Expected<Tensor> EvaluateReshape(const OpCall& call) {
   std::optional<size_t> open;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0 && allow_zero == 0) {
-      if (i >= x->dims().size()) return Invalid("shape [{}] copies a dimension that is not there", fmt::join(dims, ","));
+      if (i >= x->dims().size())
+        return Invalid("shape [{}] copies a dimension that is not there", fmt::join(dims, ","));
       dims[i] = x->dims()[i];
     } else if (dims[i] == -1) {
       if (open) return Invalid("shape [{}] leaves two dimensions open", fmt::join(dims, ","));

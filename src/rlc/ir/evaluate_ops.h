@@ -132,7 +132,8 @@ bool VisitNumber(DType dtype, Visitor&& visit) {
   return VisitFloat(dtype, visit) || VisitInteger(dtype, visit);
 }
 
-// Integer arithmetic that wraps: in an unsigned type at least as wide as int, so that nothing is promoted to a signed one.
+// Integer arithmetic that wraps: in an unsigned type at least as wide as int, so that nothing is promoted to a signed
+// one.
 template <typename T>
 using Wrapping = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;
 

@@ -23,7 +23,8 @@ Expected<std::vector<Tensor>> Run(std::string_view node, int opset) {
 // "int64[2] = {1, 2}", or the kind of error with its message.
 std::string Value(std::string_view node, int opset = 17) {
   const auto results = Run(node, opset);
-  if (!results) return (results.error().kind == ErrorKind::kUnavailable ? "unavailable: " : "") + results.error().message;
+  if (!results)
+    return (results.error().kind == ErrorKind::kUnavailable ? "unavailable: " : "") + results.error().message;
   Graph graph;
   graph.AddInitializer("w", results->at(0));
   const std::string text = PrintGraph(graph, {std::nullopt, true});
@@ -43,7 +44,8 @@ TEST(Evaluate, Reshape) {
   EXPECT_EQ(Value("Reshape(%x int64[2,3] = {1,2,3,4,5,6}, %s int64[2] = {-1, 2})"), "int64[3,2] = {1, 2, 3, 4, 5, 6}");
   EXPECT_EQ(Value("Reshape(%x int32[2,1] = {1,2}, %s int64[3] = {0, -1, 1})"), "int32[2,1,1] = {1, 2}");
   EXPECT_EQ(Value("Reshape<allowzero=1>(%x int32[0,3] = {}, %s int64[2] = {3, 0})"), "int32[3,0] = {}");
-  EXPECT_THAT(Value("Reshape(%x int32[2] = {1,2}, %s int64[1] = {3})"), HasSubstr("2 elements do not fit the shape [3]"));
+  EXPECT_THAT(Value("Reshape(%x int32[2] = {1,2}, %s int64[1] = {3})"),
+              HasSubstr("2 elements do not fit the shape [3]"));
   EXPECT_THAT(Value("Reshape(%x int32[2] = {1,2}, %s int64[2] = {-1, -1})"), HasSubstr("leaves two dimensions open"));
   EXPECT_THAT(Value("Reshape(%x int32[2] = {1,2}, %s int64[2] = {-1, 0})"), HasSubstr("copies a dimension"));
 }
@@ -83,7 +85,8 @@ TEST(Evaluate, SliceInBothFormsWithNumpysClamping) {
   EXPECT_EQ(Value("Slice(%x int64[3] = {1,2,3}, %s int64[1] = {5}, %e int64[1] = {9})"), "int64[0] = {}");
   EXPECT_EQ(Value("Slice(%x int64[3] = {1,2,3}, %s int64[1] = {-9}, %e int64[1] = {-9}, _, %t int64[1] = {-1})"),
             "int64[1] = {1}");
-  EXPECT_EQ(Value("Slice(%x int64[0,5] = {}, %s int64[1] = {1}, %e int64[1] = {4}, %a int64[1] = {1})"), "int64[0,3] = {}");
+  EXPECT_EQ(Value("Slice(%x int64[0,5] = {}, %s int64[1] = {1}, %e int64[1] = {4}, %a int64[1] = {1})"),
+            "int64[0,3] = {}");
   EXPECT_THAT(Value("Slice(%x int64[3], %s int64[1] = {0}, %e int64[1] = {9}, _, %t int64[1] = {0})"),
               HasSubstr("a step is 0"));
 }
@@ -165,7 +168,8 @@ TEST(Evaluate, ReducesIntegersInBothForms) {
 }
 
 TEST(Evaluate, LeavesTheRestToOthers) {
-  EXPECT_EQ(Value("Conv(%x float[1,1,3,3], %w float[1,1,1,1])"), "unavailable: Conv: not among what rlc evaluates by itself");
+  EXPECT_EQ(Value("Conv(%x float[1,1,3,3], %w float[1,1,1,1])"),
+            "unavailable: Conv: not among what rlc evaluates by itself");
   EXPECT_THAT(Value("com.example::Add(%x float[1], %w float[1])"), HasSubstr("unavailable"));
   EXPECT_THAT(Value("Add(%x float16[1], %w float16[1])"), HasSubstr("unavailable"));
   EXPECT_THAT(Value("Add<axis=0, broadcast=1>(%x float[1], %w float[1])", 6), HasSubstr("unavailable"));

@@ -10,7 +10,8 @@ namespace rlc {
 float Float16ToFloat(uint16_t bits);
 float BFloat16ToFloat(uint16_t bits);
 
-// Rounded once, to nearest even, from the double itself (by way of float it would be rounded twice). Too large: infinity.
+// Rounded once, to nearest even, from the double itself (by way of float it would be rounded twice). Too large:
+// infinity.
 uint16_t DoubleToFloat16(double value);
 uint16_t DoubleToBFloat16(double value);
 

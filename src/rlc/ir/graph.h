@@ -53,10 +53,10 @@ struct Value {
   std::optional<Tensor> tensor;
   std::string sparse;  // a SparseTensorProto initializer, serialized; then `tensor` is empty
   NodeId producer = NodeId::kNone;
-  int output = 0;          // index among the producer's outputs
-  std::vector<Use> uses;   // in no particular order; one entry for each input position
-  int output_uses = 0;     // how many times it stands in the graph's outputs
-  bool recorded = false;   // the file has a value_info for it
+  int output = 0;         // index among the producer's outputs
+  std::vector<Use> uses;  // in no particular order; one entry for each input position
+  int output_uses = 0;    // how many times it stands in the graph's outputs
+  bool recorded = false;  // the file has a value_info for it
 };
 
 struct Node {
@@ -138,10 +138,10 @@ class Graph {
   ValueId AddValue(std::string name, Type type = {});  // to become the output of a node
   void AddOutput(ValueId id);
 
-  // `node.outputs` are values from AddValue that have no producer yet. Position: at the end, or just before `before` (the
-  // producers of its inputs must come before that place; the verifier checks the order). `captures` is computed: a name
-  // that a body captures and that this graph does not know becomes a kCaptured value of this graph (the verifier refuses
-  // those in the main graph).
+  // `node.outputs` are values from AddValue that have no producer yet. Position: at the end, or just before `before`
+  // (the producers of its inputs must come before that place; the verifier checks the order). `captures` is computed: a
+  // name that a body captures and that this graph does not know becomes a kCaptured value of this graph (the verifier
+  // refuses those in the main graph).
   NodeId AddNode(Node node, NodeId before = NodeId::kNone);
   // Precondition, checked: nothing reads its outputs. Its output values go with it.
   void RemoveNode(NodeId id);
@@ -172,8 +172,8 @@ class Graph {
   void DropOutput(NodeId node, size_t index);
 
   // A name that no value in any scope of the model has: in the main graph `hint` itself if free; else hint + "_rlc" +
-  // scope + number. The name is not reserved: use it at once. Depends only on the graph's history, so replaying the same
-  // rewrites gives the same names.
+  // scope + number. The name is not reserved: use it at once. Depends only on the graph's history, so replaying the
+  // same rewrites gives the same names.
   std::string UniqueName(std::string_view hint);
 
   // Set once by the importer: all value names of the model, all scopes, and a tag that keeps scopes apart.

@@ -251,9 +251,8 @@ TEST(Graph, DropOutputTrimsTheList) {
 
 TEST(Graph, UniqueNamesAvoidAllScopesAndDoNotGrow) {
   Graph graph;
-  graph.SetScope(std::make_shared<const std::unordered_set<std::string>>(
-                     std::unordered_set<std::string>{"w", "w_rlc0"}),
-                 "");
+  graph.SetScope(
+      std::make_shared<const std::unordered_set<std::string>>(std::unordered_set<std::string>{"w", "w_rlc0"}), "");
   EXPECT_EQ(graph.UniqueName("free"), "free");
   const std::string name = graph.UniqueName("w");
   EXPECT_EQ(name, "w_rlc1");

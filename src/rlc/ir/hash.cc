@@ -30,7 +30,8 @@ void AddType(Hasher& hasher, const Type& type) {
 // Each value's hash is that of what computes it, down to the inputs: so names and order play no part.
 class GraphHasher {
  public:
-  // The names of a body's inputs and outputs mean nothing; those of the main graph (outer == nullptr) are its interface.
+  // The names of a body's inputs and outputs mean nothing; those of the main graph (outer == nullptr) are its
+  // interface.
   GraphHasher(const Graph& graph, const Outer* outer) : graph_(graph), outer_(outer), hashes_(graph.value_limit()) {}
 
   std::string Hash();
@@ -55,7 +56,8 @@ void GraphHasher::HashSources() {
       hasher.AddText("constant").AddText(value.sparse);
       if (value.tensor) AddTensor(hasher, *value.tensor);
     } else if (value.kind == Value::Kind::kCaptured) {
-      hasher.AddText("captured").AddText(outer_ != nullptr && outer_->contains(value.name) ? outer_->at(value.name) : "");
+      hasher.AddText("captured")
+          .AddText(outer_ != nullptr && outer_->contains(value.name) ? outer_->at(value.name) : "");
     } else {
       continue;
     }

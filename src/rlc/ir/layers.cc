@@ -263,7 +263,8 @@ std::optional<LayerShape> DescribeLayer(const Graph& graph, NodeId layer) {
 
 std::string LayerSignature(const LayerShape& shape) {
   std::string text = shape.op;
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
   if (!shape.kernel.empty()) {
     text += fmt::format(" {}/{}", Times(shape.kernel, false), Times(shape.strides, true));
     if (Times(shape.dilations, true) != "1") text += " d" + Times(shape.dilations, true);

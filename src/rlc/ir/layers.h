@@ -14,8 +14,8 @@ namespace rlc {
 // DequantizeLinear/QuantizeLinear of a constant, once it is quantized).
 bool IsLayer(const Graph& graph, const Node& node);
 
-// Gives every layer its number, in topological order from 0, in the graph as imported, before any rewrite. Returns how many
-// there are. Subgraph bodies have no layers.
+// Gives every layer its number, in topological order from 0, in the graph as imported, before any rewrite. Returns how
+// many there are. Subgraph bodies have no layers.
 int NumberLayers(Graph& graph);
 
 // The node that carries layer `number` now, kNone when a rewrite removed it.

@@ -37,8 +37,7 @@ TEST(Layers, AreNumberedInOrderOfConstantWeights) {
 }
 
 TEST(Layers, DescribesConv) {
-  const LayerShape shape =
-      Described("[1,32,112,112]", "Conv<strides=[2,2], pads=[1,1,1,1]>(x, %w float[64,32,3,3])");
+  const LayerShape shape = Described("[1,32,112,112]", "Conv<strides=[2,2], pads=[1,1,1,1]>(x, %w float[64,32,3,3])");
   EXPECT_THAT(shape.output, ElementsAre(1, 64, 56, 56));
   EXPECT_EQ(shape.macs, 56 * 56 * 64 * 32 * 9);
   EXPECT_EQ(shape.in_channels, 32);
@@ -71,14 +70,17 @@ TEST(Layers, AutoPadIsTurnedIntoPads) {
 }
 
 TEST(Layers, DescribesConvTranspose) {
-  const LayerShape shape = Described("[1,8,5,5]", "ConvTranspose<strides=[2,2], output_padding=[1,1], pads=[1,1,1,1], "
-                                                  "group=2>(x, %w float[8,3,3,3])");
+  const LayerShape shape = Described("[1,8,5,5]",
+                                     "ConvTranspose<strides=[2,2], output_padding=[1,1], pads=[1,1,1,1], "
+                                     "group=2>(x, %w float[8,3,3,3])");
   EXPECT_THAT(shape.output, ElementsAre(1, 6, 10, 10));
   EXPECT_EQ(shape.macs, 25 * 8 * 3 * 9);
-  const LayerShape same = Described("[1,8,5,5]", "ConvTranspose<strides=[2,2], auto_pad=\"SAME_UPPER\">(x, %w float[8,3,3,3])");
+  const LayerShape same =
+      Described("[1,8,5,5]", "ConvTranspose<strides=[2,2], auto_pad=\"SAME_UPPER\">(x, %w float[8,3,3,3])");
   EXPECT_THAT(same.output, ElementsAre(1, 3, 10, 10));
   EXPECT_THAT(same.pads, ElementsAre(0, 0, 1, 1));
-  const LayerShape wanted = Described("[1,8,5,5]", "ConvTranspose<strides=[2,2], output_shape=[9,10]>(x, %w float[8,3,3,3])");
+  const LayerShape wanted =
+      Described("[1,8,5,5]", "ConvTranspose<strides=[2,2], output_shape=[9,10]>(x, %w float[8,3,3,3])");
   EXPECT_THAT(wanted.output, ElementsAre(1, 3, 9, 10));
   EXPECT_THAT(wanted.pads, ElementsAre(1, 1, 1, 0));
 }

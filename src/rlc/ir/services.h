@@ -15,8 +15,9 @@ namespace rlc {
 class ConstantEvaluator {
  public:
   virtual ~ConstantEvaluator() = default;
-  // `inputs` has one entry for each node input, null for an absent one; one result for each node output, in order (absent
-  // outputs: an empty tensor). Error kUnavailable: this evaluator does not know the op; any other: the node is invalid.
+  // `inputs` has one entry for each node input, null for an absent one; one result for each node output, in order
+  // (absent outputs: an empty tensor). Error kUnavailable: this evaluator does not know the op; any other: the node is
+  // invalid.
   virtual Expected<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& node,
                                                  std::span<const Tensor* const> inputs) = 0;
 };
@@ -25,8 +26,8 @@ class ConstantEvaluator {
 class TypeInference {
  public:
   virtual ~TypeInference() = default;
-  // Sets the type of every node output that can be inferred, from the interface and constants alone: records of the file
-  // (value_info) are not believed where inference has an answer. Interface types never change. Error: the graph
+  // Sets the type of every node output that can be inferred, from the interface and constants alone: records of the
+  // file (value_info) are not believed where inference has an answer. Interface types never change. Error: the graph
   // contradicts itself (names the node).
   virtual Expected<void> InferTypes(Graph& graph) = 0;
 };

@@ -24,8 +24,8 @@ class Tensor {
 
   // Takes over `bytes` (moved, never copied). Precondition, checked: the size fits dtype and dims (ByteSize()).
   static Tensor FromBytes(DType dtype, std::vector<int64_t> dims, std::string bytes);
-  // Bytes that live elsewhere, for example in a mapped file; `owner` keeps them alive. Copied if they are not aligned for
-  // the element type.
+  // Bytes that live elsewhere, for example in a mapped file; `owner` keeps them alive. Copied if they are not aligned
+  // for the element type.
   static Tensor FromView(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                          std::shared_ptr<const void> owner);
   static Tensor FromStrings(std::vector<int64_t> dims, std::vector<std::string> strings);
@@ -53,8 +53,8 @@ class Tensor {
   Expected<std::vector<double>> ToDoubles() const;
   // Elements of an integer or bool tensor. Error: any other type.
   Expected<std::vector<int64_t>> ToInt64s() const;
-  // A tensor of `dtype` (float types, integers) from doubles, rounded to nearest even. Error when a finite value becomes
-  // infinite or does not fit, or a NaN would become an integer.
+  // A tensor of `dtype` (float types, integers) from doubles, rounded to nearest even. Error when a finite value
+  // becomes infinite or does not fit, or a NaN would become an integer.
   static Expected<Tensor> FromDoubles(DType dtype, std::vector<int64_t> dims, std::span<const double> elements);
 
   // The same bytes with other dims. Precondition, checked: same number of elements.
@@ -77,9 +77,9 @@ std::optional<int64_t> ByteSize(DType dtype, const std::vector<int64_t>& dims);
 
 template <typename T>
 struct DTypeOf;  // DTypeOf<float>::value == DType::kFloat
-#define RLC_DTYPE_OF(type, enumerator) \
-  template <>                          \
-  struct DTypeOf<type> {               \
+#define RLC_DTYPE_OF(type, enumerator)                \
+  template <>                                         \
+  struct DTypeOf<type> {                              \
     static constexpr DType value = DType::enumerator; \
   }
 RLC_DTYPE_OF(float, kFloat);

@@ -11,14 +11,16 @@
 // - The header is optional: opset 17 and IR version 8 unless it says otherwise.
 // - Before a name stands its type, if any; `float[*]` has no known rank, `[N,?]` a named and an unknown dimension.
 //   In the input list `= value` makes an overridable default.
-// - `%k` is a constant (initializer), declared with its type where it is first read, or by a statement of its own. Without
+// - `%k` is a constant (initializer), declared with its type where it is first read, or by a statement of its own.
+// Without
 //   values they are pseudo-random, a function of its name and type alone: multiples of 1/256 in [-1, 1), for names
 //   with "var" in them in [0.5, 1.5); integers in [-8, 8) or [0, 16); tests need not spell out weights.
 // - `_` is an absent input or output. Names with unusual characters stand in double quotes ("123", "a b\n").
-// - Attributes: 1 is an int, 1.0 a float, "s" a string; lists in brackets (`floats[]` for empty ones that are not ints);
+// - Attributes: 1 is an int, 1.0 a float, "s" a string; lists in brackets (`floats[]` for empty ones that are not
+// ints);
 //   tensors `float[2] = {1, 2}`; subgraphs `graph ...`, where names that the body does not define are captured.
-//   What cannot be written otherwise is `opaque "hex"`, `bytes "hex"` or `sparse "hex"`. `graph name (...)`, `overload "x"`
-//   after an operator, and functions behind a model's graph (`function domain::Name "hex"`) exist, too.
+//   What cannot be written otherwise is `opaque "hex"`, `bytes "hex"` or `sparse "hex"`. `graph name (...)`, `overload
+//   "x"` after an operator, and functions behind a model's graph (`function domain::Name "hex"`) exist, too.
 // - `#` starts a comment. White space and line ends mean nothing.
 //
 // Not in the text: doc strings and other `extra` bytes, denotations, whether a type is recorded in the file (parsed
@@ -38,7 +40,8 @@
 namespace rlc {
 
 struct PrintOptions {
-  // Constants with more elements are printed without their values. Nothing: all values; then parsing gives the same graph.
+  // Constants with more elements are printed without their values. Nothing: all values; then parsing gives the same
+  // graph.
   std::optional<int64_t> max_elements = 16;
   bool types = true;  // of the values that nodes compute
 };

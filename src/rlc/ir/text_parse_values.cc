@@ -163,7 +163,8 @@ Expected<void> Parser::Charge(DType dtype, const std::vector<int64_t>& dims) {
   const int64_t left = options_.max_generated_bytes - generated_bytes_;
   const int64_t size = std::max<int64_t>(BitsOf(dtype) / 8, 4);
   if (count > left / size) {
-    return Fail(fmt::format("constants without values to have {} bytes at most before this", options_.max_generated_bytes));
+    return Fail(
+        fmt::format("constants without values to have {} bytes at most before this", options_.max_generated_bytes));
   }
   generated_bytes_ += count * size;
   return {};

@@ -125,8 +125,13 @@ TEST(Text, EveryElementTypeReadsBackToTheBit) {
 
 TEST(Text, ExtremeNumbersReadBackToTheBit) {
   using Limits = std::numeric_limits<float>;
-  const std::vector<float> values = {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), -0.0F,
-                                     Limits::denorm_min(), Limits::max(), 1.0F / 3};
+  const std::vector<float> values = {Limits::infinity(),
+                                     -Limits::infinity(),
+                                     Limits::quiet_NaN(),
+                                     -0.0F,
+                                     Limits::denorm_min(),
+                                     Limits::max(),
+                                     1.0F / 3};
   Graph graph;
   const ValueId w = graph.AddInitializer("w", Tensor::Of<float>({7}, values));
   graph.AddInitializer("i", Tensor::Of<int64_t>({2}, {INT64_MIN, INT64_MAX}));

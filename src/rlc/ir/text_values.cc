@@ -207,7 +207,8 @@ Expected<Tensor> GeneratedTensor(DType dtype, std::vector<int64_t> dims, std::st
   std::vector<double> values(count);
   // Multiples of 1/256: the same in every float type but bfloat16, and short to print.
   const bool variance = name.find("var") != std::string_view::npos;
-  const bool is_signed = dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 || dtype == DType::kInt64;
+  const bool is_signed =
+      dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 || dtype == DType::kInt64;
   for (double& value : values) {
     if (IsFloat(dtype)) {
       value = static_cast<double>(rng.UniformRange(variance ? 128 : -256, variance ? 383 : 255)) / 256;

@@ -11,8 +11,8 @@
 
 namespace rlc {
 
-// Element types, numbered as in ONNX's TensorProto.DataType. Numbers that this list does not know (newer ONNX) are legal
-// values of the enum: such tensors pass through as bytes.
+// Element types, numbered as in ONNX's TensorProto.DataType. Numbers that this list does not know (newer ONNX) are
+// legal values of the enum: such tensors pass through as bytes.
 enum class DType : int32_t {
   kUndefined = 0,
   kFloat = 1,

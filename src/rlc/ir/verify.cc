@@ -27,7 +27,10 @@ std::string Describe(const Graph& graph, NodeId id) {
 class Verifier {
  public:
   Verifier(const Graph& graph, std::vector<const Graph*> enclosing)
-      : graph_(graph), enclosing_(std::move(enclosing)), uses_(graph.value_limit()), output_uses_(graph.value_limit()) {}
+      : graph_(graph),
+        enclosing_(std::move(enclosing)),
+        uses_(graph.value_limit()),
+        output_uses_(graph.value_limit()) {}
 
   Expected<void> Verify();
 
@@ -68,7 +71,8 @@ Expected<void> Verifier::Verify() {
 Expected<void> Verifier::CheckOrder() {
   size_t alive = 0;
   for (size_t i = 0; i < graph_.node_limit(); ++i) alive += graph_.alive(static_cast<NodeId>(i)) ? 1 : 0;
-  if (alive != graph_.nodes().size()) return Broken("{} nodes are alive, {} are in order", alive, graph_.nodes().size());
+  if (alive != graph_.nodes().size())
+    return Broken("{} nodes are alive, {} are in order", alive, graph_.nodes().size());
   for (size_t i = 0; i < graph_.nodes().size(); ++i) {
     const NodeId id = graph_.nodes()[i];
     if (!graph_.alive(id)) return Broken("a removed node is still in the order, at {}", i);
@@ -179,8 +183,8 @@ Expected<void> Verifier::CheckOrigin(ValueId id) {
   if (value.kind != Value::Kind::kNode) {
     if (value.producer != NodeId::kNone) return Broken("{}: no node's output, but one produces it", value.name);
   } else {
-    const bool produced = graph_.alive(value.producer) &&
-                          graph_.node(value.producer).output(static_cast<size_t>(value.output)) == id;
+    const bool produced =
+        graph_.alive(value.producer) && graph_.node(value.producer).output(static_cast<size_t>(value.output)) == id;
     if (!produced) return Broken("{}: no node produces it", value.name);
   }
   const bool overridable = value.kind == Value::Kind::kOverridable;
@@ -190,7 +194,8 @@ Expected<void> Verifier::CheckOrigin(ValueId id) {
   const bool stored = value.kind == Value::Kind::kInitializer || overridable;
   if (stored != initializers_.contains(id)) return Broken("{}: missing among the initializers", value.name);
   if (value.kind == Value::Kind::kCaptured && graph_.HasReaders(id) && !InEnclosing(value.name)) {
-    return Broken("{}: read, but no node, input or initializer of this or an enclosing graph has that name", value.name);
+    return Broken("{}: read, but no node, input or initializer of this or an enclosing graph has that name",
+                  value.name);
   }
   if (stored && value.tensor.has_value() != value.sparse.empty()) {
     return Broken("{}: needs either a dense or a sparse value", value.name);
@@ -201,9 +206,8 @@ Expected<void> Verifier::CheckOrigin(ValueId id) {
 Expected<void> Verifier::CheckUses(ValueId id) {
   const Value& value = graph_.value(id);
   const auto sorted = [](std::vector<Use> uses) {
-    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
-      return std::pair(a.node, a.input) < std::pair(b.node, b.input);
-    });
+    std::sort(uses.begin(), uses.end(),
+              [](const Use& a, const Use& b) { return std::pair(a.node, a.input) < std::pair(b.node, b.input); });
     return uses;
   };
   if (sorted(value.uses) != sorted(uses_[Index(id)])) {

@@ -34,7 +34,9 @@ bool ExplainValue(const E& expected, ::testing::MatchResultListener* listener) {
 
 MATCHER(IsOk, negation ? "is an error" : "is no error") { return internal::ExplainValue(arg, result_listener); }
 
-MATCHER_P(IsOkAndHolds, inner, "holds a value that " + ::testing::DescribeMatcher<typename std::decay_t<arg_type>::value_type>(inner, negation)) {
+MATCHER_P(IsOkAndHolds, inner,
+          "holds a value that " +
+              ::testing::DescribeMatcher<typename std::decay_t<arg_type>::value_type>(inner, negation)) {
   return internal::ExplainValue(arg, result_listener) && ::testing::ExplainMatchResult(inner, *arg, result_listener);
 }
 

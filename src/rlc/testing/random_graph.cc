@@ -277,10 +277,10 @@ Graph Builder::Build() {
   graph_.SetOpset("", 17);
   pool_.push_back(graph_.AddInput("x", FloatOf({1, Pick(1, 8), Pick(3, 12), Pick(3, 12)})));
   using Step = ValueId (Builder::*)(ValueId);
-  constexpr std::array<Step, 12> kImageSteps = {&Builder::Conv,       &Builder::Conv,      &Builder::BatchNorm,
+  constexpr std::array<Step, 12> kImageSteps = {&Builder::Conv,       &Builder::Conv,       &Builder::BatchNorm,
                                                 &Builder::BatchNorm,  &Builder::Activation, &Builder::HardSwish,
-                                                &Builder::Arithmetic, &Builder::NoOp,      &Builder::PadOrPool,
-                                                &Builder::Move,       &Builder::Join,      &Builder::Flat};
+                                                &Builder::Arithmetic, &Builder::NoOp,       &Builder::PadOrPool,
+                                                &Builder::Move,       &Builder::Join,       &Builder::Flat};
   constexpr std::array<Step, 5> kFlatSteps = {&Builder::Linear, &Builder::Activation, &Builder::Arithmetic,
                                               &Builder::NoOp, &Builder::Move};
   for (int step = 0; step < options_.steps; ++step) {

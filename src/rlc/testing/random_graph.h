@@ -9,14 +9,15 @@
 namespace rlc {
 
 struct RandomGraphOptions {
-  int steps = 10;        // each adds one to six nodes
-  bool bodies = true;    // If, with bodies that read outer values
+  int steps = 10;      // each adds one to six nodes
+  bool bodies = true;  // If, with bodies that read outer values
 };
 
 // One float input x [1,C,H,W] with C <= 8, H and W <= 12; opset 17; types of all values known. Convolutions (grouped,
-// strided, padded), batch normalization, activations, per-channel and scalar arithmetic, pads, pools, reshapes, transposes, slices,
-// concatenations, Gemm and MatMul, no-ops, shape arithmetic, shared weights, dead code, values that are read twice and
-// outputs in the middle. Weights are scaled so that values stay near 1. The same seed gives the same graph.
+// strided, padded), batch normalization, activations, per-channel and scalar arithmetic, pads, pools, reshapes,
+// transposes, slices, concatenations, Gemm and MatMul, no-ops, shape arithmetic, shared weights, dead code, values that
+// are read twice and outputs in the middle. Weights are scaled so that values stay near 1. The same seed gives the same
+// graph.
 Graph RandomGraph(uint64_t seed, const RandomGraphOptions& options = {});
 
 }  // namespace rlc
