@@ -269,7 +269,9 @@ Expected<Model> InsideNetwork(const Model& model, const std::string& input) {
       const NodeId change = graph.SingleReader(inner);
       const auto position = std::find_if(graph.nodes().begin(), graph.nodes().end(),
                                          [&](NodeId id) { return &graph.node(id) == layer; });
-      graph.TakeOverOutput(*position, 0, y);
+      const NodeId producer = *position;
+      graph.SetInput(change, 0, ValueId::kNone);  // nothing reads the layer's old output any more
+      graph.TakeOverOutput(producer, 0, y);
       graph.SetType(y, Type::Tensor(graph.type(y).elem));
       graph.RemoveNode(change);
     }
