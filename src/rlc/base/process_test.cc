@@ -98,10 +98,10 @@ TEST(Process, HangIsKilledWithItsGrandchildren) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->end, ProcessEnd::kTimeLimit);
   EXPECT_GE(result->wall_seconds, 0.3);
-  EXPECT_LT(result->wall_seconds, 5);
+  EXPECT_LT(result->wall_seconds, 60);  // far from 100, whatever the load
   EXPECT_THAT(result->Describe(), HasSubstr("the time limit"));
   const pid_t grandchild = std::stoi(result->out);
-  for (int i = 0; i < 100 && IsAlive(grandchild); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 600 && IsAlive(grandchild); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_FALSE(IsAlive(grandchild));
 }
 
@@ -112,7 +112,7 @@ TEST(Process, GrandchildThatKeepsThePipesDoesNotKeepUs) {
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->Succeeded());
   EXPECT_EQ(result->out, "done\n");
-  EXPECT_LT(clock() - start, 10);
+  EXPECT_LT(clock() - start, 60);
 }
 
 TEST(Process, FloodIsCutOffNotStored) {
