@@ -28,8 +28,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-free-nonheap-object)
 else()
-  # -Wpedantic of clang objects to the ##__VA_ARGS__ of library macros.
-  target_compile_options(rlc_options INTERFACE -Wno-gnu-zero-variadic-macro-arguments -Wno-implicit-int-float-conversion)
+  # -Wpedantic of clang objects to the ##__VA_ARGS__ of library macros; std::stable_sort of libstdc++ 12 uses what it calls
+  # deprecated itself.
+  target_compile_options(rlc_options INTERFACE -Wno-gnu-zero-variadic-macro-arguments -Wno-implicit-int-float-conversion
+    -Wno-deprecated-declarations)
 endif()
 
 if(RLC_SANITIZE)
