@@ -135,12 +135,12 @@ def augment(images: torch.Tensor) -> torch.Tensor:
     return padded[:, :, down : down + 28, right : right + 28]
 
 
-def train(model: nn.Module, small_epochs: int, full_epochs: int) -> None:
+def train(model: nn.Module, small_epochs: int, full_epochs: int, peak: float) -> None:
     """SGD with Nesterov momentum on a one-cycle schedule, label smoothing 0.05; starts at half the size."""
     images, labels = load("train")
     epochs, steps = small_epochs + full_epochs, len(images) // BATCH
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.2, total_steps=epochs * steps, pct_start=0.25)
+    optimizer = torch.optim.SGD(model.parameters(), lr=peak, momentum=0.9, nesterov=True, weight_decay=5e-4)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=peak, total_steps=epochs * steps, pct_start=0.25)
     model.to(memory_format=torch.channels_last).train()
     start = time.monotonic()
     for epoch in range(epochs):
@@ -193,13 +193,20 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--small-epochs", type=int, default=4, help="epochs at half the size")
     parser.add_argument("--full-epochs", type=int, default=1, help="epochs at full size, after them")
+    parser.add_argument("--peak", type=float, default=0.2, help="highest learning rate")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--resume", type=Path, metavar="WEIGHTS", help="start from weights that --save wrote")
+    parser.add_argument("--save", type=Path, metavar="WEIGHTS", help="keep the weights in PyTorch's form as well")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(arguments.threads)
     model = MODELS[arguments.model]()
-    train(model, arguments.small_epochs, arguments.full_epochs)
+    if arguments.resume:
+        model.load_state_dict(torch.load(arguments.resume))
+    train(model, arguments.small_epochs, arguments.full_epochs, arguments.peak)
+    if arguments.save:
+        torch.save(model.state_dict(), arguments.save)
     print(f"{arguments.model}: test accuracy {accuracy(model):.4f}")
     export(model, arguments.output)
 
