@@ -3,7 +3,9 @@
 #define RLC_TRAIN_PPO_INL_H_
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "rlc/base/clock.h"
 #include "rlc/base/error.h"
@@ -23,24 +25,26 @@ struct CurveRow {
   double policy_loss = 0, value_loss = 0, entropy = 0, approximate_kl = 0, clip_fraction = 0, explained_variance = 0;
 };
 
+// All parameters of `network` are views of the vector `parameters`, their gradients of `gradients`: so Adam and clipping
+// cost a dozen operations for each minibatch and not two hundred, which would be most of the time of a network this small.
 struct LearnerState {
   ActorCritic network{nullptr};
-  std::shared_ptr<torch::optim::Adam> optimizer;
+  torch::Tensor parameters, gradients;
+  std::shared_ptr<torch::optim::Adam> optimizer;  // over `parameters`
   int64_t timesteps = 0;
 };
 
 // A fresh network and optimizer, seeded by options.seed.
 LearnerState MakeLearner(int64_t actions, const PpoOptions& options);
 
-// Trains until options.total_timesteps (counted from the state's own start) or told to stop. `on_update` sees each row.
-// Error: what an environment gives.
+// Trains until state.timesteps reaches options.total_timesteps, or told to stop: always whole updates, so the last one may
+// go beyond. `on_update` sees each row. Error: what an environment gives.
 Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& options, const Clock& clock, StopToken stop,
                      const std::function<void(const CurveRow&)>& on_update);
 
-// Plays `episodes` episodes; the network decides by sampling, or, if null, legal actions are drawn with equal chance.
-// Counts those whose gain within the limit is at least 80 % of `best_gain`.
-Expected<SuccessRate> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double best_gain, double target_drop,
-                                   uint64_t seed);
+// Plays `episodes` episodes, each environment the same number of them (rounded up), and hands back the final gain of each: 0
+// where the drop exceeds the limit. The network decides by sampling; if it is null, legal actions are drawn with equal chance.
+Expected<std::vector<double>> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double target_drop, uint64_t seed);
 
 }  // namespace rlc
 

@@ -1,28 +1,29 @@
 #include "rlc/train/ppo-inl.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "rlc/base/rng.h"
-#include "rlc/base/statistics.h"
 
 namespace rlc {
 namespace {
 
-using torch::Tensor;
+using Batch = torch::Tensor;  // rlc has a Tensor of its own
 
-Tensor View(const std::vector<float>& data, int64_t rows, int64_t columns) {
+Batch View(const std::vector<float>& data, int64_t rows, int64_t columns) {
   return torch::from_blob(const_cast<float*>(data.data()), {rows, columns}, torch::kFloat32);
 }
 
-Tensor View(const std::vector<uint8_t>& data, int64_t rows, int64_t columns) {
+Batch View(const std::vector<uint8_t>& data, int64_t rows, int64_t columns) {
   return torch::from_blob(const_cast<uint8_t*>(data.data()), {rows, columns}, torch::kUInt8).to(torch::kBool);
 }
 
 // Everything of one rollout, [steps, environments, ...].
 struct Rollout {
-  Tensor observations, masks, actions, log_probabilities, values, rewards, advantages, returns;
+  Batch observations, masks, actions, log_probabilities, values, rewards, advantages, returns;
 };
 
 Rollout MakeRollout(int64_t steps, int64_t envs, int64_t actions) {
@@ -31,25 +32,39 @@ Rollout MakeRollout(int64_t steps, int64_t envs, int64_t actions) {
   r.masks = torch::zeros({steps, envs, actions}, torch::kBool);
   r.actions = torch::zeros({steps, envs}, torch::kInt64);
   r.log_probabilities = torch::zeros({steps, envs});
-  r.values = torch::zeros({steps, envs});
   r.rewards = torch::zeros({steps, envs});
   return r;
 }
 
-// An index for each row of probabilities [n, actions], drawn with our own generator: libtorch's stream is not promised
-// to stay the same between versions.
-std::vector<int64_t> Sample(const Tensor& probabilities, Rng& rng) {
-  const auto access = probabilities.accessor<float, 2>();
-  std::vector<int64_t> drawn(static_cast<size_t>(probabilities.size(0)));
-  for (int64_t row = 0; row < probabilities.size(0); ++row) {
-    double left = rng.UniformReal();
-    int64_t pick = -1;
-    for (int64_t i = 0; i < probabilities.size(1) && left >= 0; ++i) {
-      if (access[row][i] <= 0) continue;
+// An action for each row of `logits` [n, actions], drawn from the softmax over those that the mask allows, and the logarithm of
+// its probability. With our own generator: libtorch's stream is not promised to stay the same between versions.
+struct Drawn {
+  std::vector<int64_t> actions;
+  std::vector<float> log_probabilities;
+};
+
+Drawn Draw(const Batch& logits, const std::vector<uint8_t>& masks, Rng& rng) {
+  const auto rows = static_cast<size_t>(logits.size(0)), columns = static_cast<size_t>(logits.size(1));
+  const Batch dense = logits.contiguous();
+  Drawn drawn{std::vector<int64_t>(rows), std::vector<float>(rows)};
+  std::vector<double> weights(columns);
+  for (size_t row = 0; row < rows; ++row) {
+    const float* logit = dense.data_ptr<float>() + row * columns;
+    const uint8_t* legal = masks.data() + row * columns;
+    float top = -std::numeric_limits<float>::infinity();
+    for (size_t i = 0; i < columns; ++i) top = legal[i] != 0 ? std::max(top, logit[i]) : top;
+    double total = 0;
+    for (size_t i = 0; i < columns; ++i) total += weights[i] = legal[i] != 0 ? std::exp(double{logit[i]} - top) : 0.0;
+    double left = rng.UniformReal() * total;
+    size_t pick = columns;
+    for (size_t i = 0; i < columns && left >= 0; ++i) {
+      if (legal[i] == 0) continue;
       pick = i;
-      left -= access[row][i];
+      left -= weights[i];
     }
-    drawn[static_cast<size_t>(row)] = pick;
+    RLC_CHECK(pick < columns);  // terminate is always legal
+    drawn.actions[row] = static_cast<int64_t>(pick);
+    drawn.log_probabilities[row] = static_cast<float>(std::log(weights[pick] / total));
   }
   return drawn;
 }
@@ -62,21 +77,17 @@ Expected<void> Play(LearnerState& state, VectorEnv& envs, const PpoOptions& opti
   const int64_t count = envs.count(), steps = rollout.rewards.size(0);
   dones.assign(static_cast<size_t>(steps * count), 0);
   for (int64_t t = 0; t < steps; ++t) {
-    const Tensor observation = View(envs.observations(), count, kObservationSize);
-    const Tensor mask = View(envs.masks(), count, envs.num_actions());
+    const Batch observation = View(envs.observations(), count, kObservationSize);
     rollout.observations[t].copy_(observation);
-    rollout.masks[t].copy_(mask);
-    const Tensor log_all = torch::log_softmax(Masked(state.network->Logits(observation), mask), -1);
-    const std::vector<int64_t> actions = Sample(log_all.exp(), rng);
-    const Tensor chosen = torch::tensor(actions, torch::kInt64);
-    rollout.actions[t].copy_(chosen);
-    rollout.log_probabilities[t].copy_(log_all.gather(1, chosen.unsqueeze(1)).squeeze(1));
-    rollout.values[t].copy_(state.network->Value(observation));
-    RLC_RETURN_IF_ERROR(envs.Step(actions));
+    rollout.masks[t].copy_(View(envs.masks(), count, envs.num_actions()));
+    const Drawn drawn = Draw(state.network->Logits(observation), envs.masks(), rng);
+    rollout.actions[t].copy_(torch::from_blob(const_cast<int64_t*>(drawn.actions.data()), {count}, torch::kInt64));
+    rollout.log_probabilities[t].copy_(View(drawn.log_probabilities, 1, count).squeeze(0));
+    RLC_RETURN_IF_ERROR(envs.Step(drawn.actions));
     ended.insert(ended.end(), envs.ended().begin(), envs.ended().end());
-    Tensor rewards = View(envs.rewards(), 1, count).squeeze(0).clone();
-    if (std::any_of(envs.truncated().begin(), envs.truncated().end(), [](uint8_t t) { return t != 0; })) {
-      const Tensor last = state.network->Value(View(envs.final_observations(), count, kObservationSize));
+    Batch rewards = View(envs.rewards(), 1, count).squeeze(0).clone();
+    if (std::any_of(envs.truncated().begin(), envs.truncated().end(), [](uint8_t cut) { return cut != 0; })) {
+      const Batch last = state.network->Value(View(envs.final_observations(), count, kObservationSize));
       rewards += options.gamma * last * View(envs.truncated(), 1, count).squeeze(0);
     }
     rollout.rewards[t].copy_(rewards);
@@ -84,16 +95,17 @@ Expected<void> Play(LearnerState& state, VectorEnv& envs, const PpoOptions& opti
       dones[static_cast<size_t>(t * count) + i] = envs.terminated()[i] | envs.truncated()[i];
     }
   }
+  rollout.values = state.network->Value(rollout.observations.reshape({steps * count, kObservationSize})).reshape({steps, count});
   return {};
 }
 
 // Generalized advantage estimation (Schulman et al. 2016), backwards through the rollout.
-void Estimate(LearnerState& state, const VectorEnv& envs, const PpoOptions& options, const std::vector<uint8_t>& dones,
-              Rollout& rollout) {
+void EstimateAdvantages(LearnerState& state, const VectorEnv& envs, const PpoOptions& options, const std::vector<uint8_t>& dones,
+                        Rollout& rollout) {
   const torch::NoGradGuard no_gradients;
   const int64_t steps = rollout.rewards.size(0), count = envs.count();
   rollout.advantages = torch::zeros_like(rollout.rewards);
-  const Tensor after = state.network->Value(View(envs.observations(), count, kObservationSize));
+  const Batch after = state.network->Value(View(envs.observations(), count, kObservationSize));
   const auto value = rollout.values.accessor<float, 2>(), reward = rollout.rewards.accessor<float, 2>();
   const auto next_value = after.accessor<float, 1>();
   auto advantage = rollout.advantages.accessor<float, 2>();
@@ -110,51 +122,75 @@ void Estimate(LearnerState& state, const VectorEnv& envs, const PpoOptions& opti
   rollout.returns = rollout.advantages + rollout.values;
 }
 
-// The clipped surrogate objective, over all minibatches of one rollout, n_epochs times.
+// One rollout as rows, for minibatches.
+struct Rows {
+  explicit Rows(const Rollout& rollout)
+      : count(rollout.actions.numel()),
+        observations(rollout.observations.reshape({count, kObservationSize})),
+        masks(rollout.masks.reshape({count, rollout.masks.size(2)})),
+        actions(rollout.actions.reshape({count, 1})),
+        old_log(rollout.log_probabilities.reshape({count})),
+        advantages(rollout.advantages.reshape({count})),
+        returns(rollout.returns.reshape({count})) {}
+  int64_t count;
+  Batch observations, masks, actions, old_log, advantages, returns;
+};
+
+// Scales the gradients so that their norm is at most `most`.
+void ClipGradients(LearnerState& state, double most) {
+  const double norm = state.gradients.norm().item<double>();
+  if (norm > most) state.gradients.mul_(most / (norm + 1e-6));
+}
+
+// One step down the clipped surrogate objective. Returns policy loss, value loss, entropy, approximate KL, clip fraction.
+Batch UpdateOn(LearnerState& state, const PpoOptions& options, const Rows& rows, const Batch& picked) {
+  const Batch seen = rows.observations.index_select(0, picked), mask = rows.masks.index_select(0, picked);
+  const Batch log_all = torch::log_softmax(Masked(state.network->Logits(seen), mask), -1);
+  const Batch log_now = log_all.gather(1, rows.actions.index_select(0, picked)).squeeze(1);
+  const Batch log_ratio = log_now - rows.old_log.index_select(0, picked), ratio = log_ratio.exp();
+  Batch advantage = rows.advantages.index_select(0, picked);
+  advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8);
+  const Batch clipped = torch::clamp(ratio, 1 - options.clip_range, 1 + options.clip_range);
+  const Batch policy_loss = -torch::min(advantage * ratio, advantage * clipped).mean();
+  const Batch value_loss = torch::mse_loss(state.network->Value(seen), rows.returns.index_select(0, picked));
+  // Illegal actions have probability 0 and a logarithm of -1e8: their product is 0.
+  const Batch entropy = -(log_all.exp() * log_all).sum(-1).mean();
+  const Batch loss = policy_loss + options.value_coefficient * value_loss - options.entropy_coefficient * entropy;
+  state.gradients.zero_();
+  loss.backward();
+  ClipGradients(state, options.max_gradient_norm);
+  state.optimizer->step();
+  const torch::NoGradGuard no_gradients;
+  const Batch divergence = (ratio - 1 - log_ratio).mean();
+  const Batch clip_fraction = ((ratio - 1).abs() > options.clip_range).to(torch::kFloat32).mean();
+  return torch::stack({policy_loss.detach(), value_loss.detach(), entropy.detach(), divergence.detach(), clip_fraction});
+}
+
+// All minibatches of one rollout, n_epochs times.
 void Update(LearnerState& state, const PpoOptions& options, const Rollout& rollout, Rng& rng, CurveRow& row) {
-  const int64_t total = rollout.actions.numel();
-  const Tensor observations = rollout.observations.reshape({total, kObservationSize});
-  const Tensor masks = rollout.masks.reshape({total, rollout.masks.size(2)});
-  const Tensor actions = rollout.actions.reshape({total}), old_log = rollout.log_probabilities.reshape({total});
-  const Tensor advantages = rollout.advantages.reshape({total}), returns = rollout.returns.reshape({total});
-  std::vector<int64_t> order(static_cast<size_t>(total));
+  const Rows rows(rollout);
+  std::vector<int64_t> order(static_cast<size_t>(rows.count));
   std::iota(order.begin(), order.end(), int64_t{0});
+  Batch sums = torch::zeros({5});
   int batches = 0;
   for (int epoch = 0; epoch < options.n_epochs; ++epoch) {
     rng.Shuffle(order);
-    for (int64_t first = 0; first < total; first += options.batch_size) {
-      const int64_t size = std::min<int64_t>(options.batch_size, total - first);
+    for (int64_t first = 0; first < rows.count; first += options.batch_size) {
+      const int64_t size = std::min<int64_t>(options.batch_size, rows.count - first);
       if (size < 2) break;  // advantages cannot be normalized
-      const Tensor rows = torch::from_blob(order.data() + first, {size}, torch::kInt64);
-      const Tensor seen = observations.index_select(0, rows), mask = masks.index_select(0, rows);
-      const Tensor log_all = torch::log_softmax(Masked(state.network->Logits(seen), mask), -1);
-      const Tensor log_now = log_all.gather(1, actions.index_select(0, rows).unsqueeze(1)).squeeze(1);
-      const Tensor log_ratio = log_now - old_log.index_select(0, rows), ratio = log_ratio.exp();
-      Tensor advantage = advantages.index_select(0, rows);
-      advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8);
-      const Tensor clipped = torch::clamp(ratio, 1 - options.clip_range, 1 + options.clip_range);
-      const Tensor policy_loss = -torch::min(advantage * ratio, advantage * clipped).mean();
-      const Tensor value_loss = torch::mse_loss(state.network->Value(seen), returns.index_select(0, rows));
-      // Illegal actions have probability 0 and a log of -1e8: they must not count as entropy.
-      const Tensor entropy = -(log_all.exp() * log_all.masked_fill(mask.logical_not(), 0)).sum(-1).mean();
-      const Tensor loss = policy_loss + options.value_coefficient * value_loss - options.entropy_coefficient * entropy;
-      state.optimizer->zero_grad();
-      loss.backward();
-      torch::nn::utils::clip_grad_norm_(state.network->parameters(), options.max_gradient_norm);
-      state.optimizer->step();
+      sums += UpdateOn(state, options, rows, torch::from_blob(order.data() + first, {size}, torch::kInt64));
       ++batches;
-      row.policy_loss += policy_loss.item<double>();
-      row.value_loss += value_loss.item<double>();
-      row.entropy += entropy.item<double>();
-      row.approximate_kl += (ratio.detach() - 1 - log_ratio.detach()).mean().item<double>();
-      row.clip_fraction += ((ratio.detach() - 1).abs() > options.clip_range).to(torch::kFloat32).mean().item<double>();
     }
   }
-  for (double* sum : {&row.policy_loss, &row.value_loss, &row.entropy, &row.approximate_kl, &row.clip_fraction}) {
-    *sum /= std::max(batches, 1);
-  }
-  const double spread = returns.var().item<double>();
-  row.explained_variance = spread > 0 ? 1 - advantages.var().item<double>() / spread : 0;
+  sums /= std::max(batches, 1);
+  const auto mean = sums.accessor<float, 1>();
+  row.policy_loss = mean[0];
+  row.value_loss = mean[1];
+  row.entropy = mean[2];
+  row.approximate_kl = mean[3];
+  row.clip_fraction = mean[4];
+  const double spread = rows.returns.var().item<double>();
+  row.explained_variance = spread > 0 ? 1 - rows.advantages.var().item<double>() / spread : 0;
 }
 
 void DescribeEpisodes(const std::vector<EpisodeEnd>& ended, CurveRow& row) {
@@ -174,7 +210,21 @@ LearnerState MakeLearner(int64_t actions, const PpoOptions& options) {
   torch::manual_seed(options.seed);
   LearnerState state;
   state.network = ActorCritic(kObservationSize, actions);
-  state.optimizer = std::make_shared<torch::optim::Adam>(state.network->parameters(),
+  const torch::NoGradGuard no_gradients;
+  int64_t total = 0;
+  for (const Batch& parameter : state.network->parameters()) total += parameter.numel();
+  state.parameters = torch::zeros({total});
+  state.gradients = torch::zeros({total});
+  int64_t first = 0;
+  for (Batch parameter : state.network->parameters()) {
+    const Batch view = state.parameters.narrow(0, first, parameter.numel()).view(parameter.sizes());
+    view.copy_(parameter);
+    parameter.set_data(view);
+    parameter.mutable_grad() = state.gradients.narrow(0, first, parameter.numel()).view(parameter.sizes());
+    first += parameter.numel();
+  }
+  state.parameters.mutable_grad() = state.gradients;
+  state.optimizer = std::make_shared<torch::optim::Adam>(std::vector<Batch>{state.parameters},
                                                          torch::optim::AdamOptions(options.learning_rate).eps(1e-5));
   return state;
 }
@@ -190,7 +240,7 @@ Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& opt
     std::vector<uint8_t> dones;
     std::vector<EpisodeEnd> ended;
     RLC_RETURN_IF_ERROR(Play(state, envs, options, rng, rollout, dones, ended));
-    Estimate(state, envs, options, dones, rollout);
+    EstimateAdvantages(state, envs, options, dones, rollout);
     CurveRow row;
     Update(state, options, rollout, rng, row);
     DescribeEpisodes(ended, row);
@@ -203,27 +253,26 @@ Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& opt
   return {};
 }
 
-Expected<SuccessRate> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double best_gain, double target_drop,
-                                   uint64_t seed) {
+Expected<std::vector<double>> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double target_drop, uint64_t seed) {
   const torch::NoGradGuard no_gradients;
   Rng rng(seed);
   RLC_RETURN_IF_ERROR(envs.Reset());
-  SuccessRate rate;
   const int64_t count = envs.count();
-  while (rate.episodes < episodes) {
-    const Tensor mask = View(envs.masks(), count, envs.num_actions());
-    const Tensor logits = network ? network->Logits(View(envs.observations(), count, kObservationSize))
-                                  : torch::zeros({count, envs.num_actions()});
-    RLC_RETURN_IF_ERROR(envs.Step(Sample(torch::softmax(Masked(logits, mask), -1), rng)));
+  // The same number for each: the first to end would be the short ones.
+  const auto quota = static_cast<size_t>((episodes + count - 1) / count);
+  std::vector<std::vector<double>> gains(static_cast<size_t>(count));
+  while (std::any_of(gains.begin(), gains.end(), [&](const auto& of_one) { return of_one.size() < quota; })) {
+    const Batch logits = network ? network->Logits(View(envs.observations(), count, kObservationSize))
+                                 : torch::zeros({count, envs.num_actions()});
+    RLC_RETURN_IF_ERROR(envs.Step(Draw(logits, envs.masks(), rng).actions));
     for (const EpisodeEnd& end : envs.ended()) {
-      if (rate.episodes == episodes) break;
-      const double gain = end.drop <= target_drop ? end.gain : 0;
-      ++rate.episodes;
-      rate.successes += best_gain > 0 && gain >= 0.8 * best_gain ? 1 : 0;
-      rate.mean_gain += (gain - rate.mean_gain) / rate.episodes;
+      std::vector<double>& of_one = gains[static_cast<size_t>(end.env)];
+      if (of_one.size() < quota) of_one.push_back(end.drop <= target_drop ? end.gain : 0.0);
     }
   }
-  return rate;
+  std::vector<double> all;
+  for (const auto& of_one : gains) all.insert(all.end(), of_one.begin(), of_one.end());
+  return all;
 }
 
 }  // namespace rlc

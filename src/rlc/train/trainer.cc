@@ -1,8 +1,10 @@
 #include "rlc/train/trainer.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "rlc/base/file.h"
+#include "rlc/search/best_by_estimate.h"
 #include "rlc/train/event_file.h"
 #include "rlc/train/export_policy-inl.h"
 #include "rlc/train/ppo-inl.h"
@@ -11,6 +13,17 @@ namespace rlc {
 namespace {
 
 constexpr int kEvaluationEpisodes = 200;
+constexpr double kSuccess = 0.8;  // of the best gain that is known
+
+SuccessRate RateOf(const std::vector<double>& gains, double best_gain) {
+  SuccessRate rate;
+  rate.episodes = static_cast<int>(gains.size());
+  for (double gain : gains) {
+    rate.successes += best_gain > 0 && gain >= kSuccess * best_gain ? 1 : 0;
+    rate.mean_gain += gain / rate.episodes;
+  }
+  return rate;
+}
 
 std::string CurveHeader() {
   return "timesteps,seconds,episodes,mean_reward,mean_gain,best_gain,mean_steps,policy_loss,value_loss,entropy,approximate_kl,"
@@ -45,17 +58,23 @@ Expected<void> Guarded(const std::string& doing, ErrorKind kind, const Function&
 }
 
 Expected<void> Resume(const std::string& path, LearnerState& state) {
-  return Guarded("cannot resume from " + path, ErrorKind::kInvalidInput, [&] {
-    torch::serialize::InputArchive archive;
+  torch::Tensor parameters, timesteps;
+  RLC_RETURN_IF_ERROR(Guarded("cannot resume from " + path, ErrorKind::kInvalidInput, [&] {
+    torch::serialize::InputArchive archive, optimizer;
     archive.load_from(path);
-    state.network->load(archive);
-    torch::serialize::InputArchive optimizer;
+    archive.read("parameters", parameters);
+    archive.read("timesteps", timesteps);
     archive.read("optimizer", optimizer);
     state.optimizer->load(optimizer);
-    torch::Tensor timesteps;
-    archive.read("timesteps", timesteps);
-    state.timesteps = timesteps.item<int64_t>();
-  });
+  }));
+  if (parameters.sizes() != state.parameters.sizes() || parameters.dtype() != state.parameters.dtype()) {
+    return MakeError(ErrorKind::kInvalidInput,
+                     "cannot resume from {}: it holds a network of {} parameters, this model needs {}; train anew", path,
+                     parameters.numel(), state.parameters.numel());
+  }
+  const torch::NoGradGuard no_gradients;
+  state.parameters.copy_(parameters);
+  return Guarded("cannot resume from " + path, ErrorKind::kInvalidInput, [&] { state.timesteps = timesteps.item<int64_t>(); });
 }
 
 // Written beside and renamed: a kill in the middle leaves the checkpoint before it.
@@ -63,15 +82,32 @@ Expected<void> Save(const std::string& path, const LearnerState& state) {
   const std::string draft = path + ".part";
   RLC_RETURN_IF_ERROR(Guarded("cannot write " + path, ErrorKind::kUnavailable, [&] {
     torch::serialize::OutputArchive archive, optimizer;
-    state.network->save(archive);
+    archive.write("parameters", state.parameters);
+    archive.write("timesteps", torch::tensor(state.timesteps));
     state.optimizer->save(optimizer);
     archive.write("optimizer", optimizer);
-    archive.write("timesteps", torch::tensor(state.timesteps));
     archive.save_to(draft);
   }));
   if (std::rename(draft.c_str(), path.c_str()) != 0) {
     return MakeError(ErrorKind::kUnavailable, "cannot rename {} to {}", draft, path);
   }
+  return {};
+}
+
+// How the policies before and after do, against the best that is known: what the solver, training and these episodes found.
+Expected<void> MeasureSuccess(const TrainRequest& request, const Surrogate& surrogate, const LearnerState& state, VectorEnv& envs,
+                              TrainSummary& summary) {
+  const auto play = [&](ActorCritic network) {
+    return PlayEpisodes(network, envs, kEvaluationEpisodes, request.env.target_drop, request.ppo.seed);
+  };
+  RLC_ASSIGN_OR_RETURN(const std::vector<double> before, play(ActorCritic(nullptr)));
+  RLC_ASSIGN_OR_RETURN(const std::vector<double> after, play(state.network));
+  Surrogate judge = surrogate;
+  const Candidate best = BestByEstimate(request.catalogue, judge, request.env.target_drop);
+  RLC_ASSIGN_OR_RETURN(const Costs costs, judge.Evaluate(best));
+  summary.best_gain = std::max(1 - costs.ratio.value, envs.best_gain());
+  summary.before = RateOf(before, summary.best_gain);
+  summary.after = RateOf(after, summary.best_gain);
   return {};
 }
 
@@ -99,21 +135,15 @@ Expected<TrainSummary> Train(const TrainRequest& request, const std::string& fol
     if (written) written = Save(JoinPath(folder, "checkpoint.pt"), state);
     if (hooks.progress) hooks.progress(row.timesteps, row.mean_gain);
   }));
+  const double ended = hooks.clock();
   RLC_RETURN_IF_ERROR(written);
   RLC_RETURN_IF_ERROR(ExportPolicy(state.network, kObservationSize, envs.num_actions(), JoinPath(folder, "policy.onnx")));
 
   TrainSummary summary;
   summary.timesteps = state.timesteps;
-  summary.seconds = hooks.clock() - started;
-  // What success is measured against must be known before it is counted: so both policies play once to find out.
-  const auto play = [&](ActorCritic network) {
-    return PlayEpisodes(network, envs, kEvaluationEpisodes, envs.best_gain(), request.env.target_drop, request.ppo.seed);
-  };
-  RLC_ASSIGN_OR_RETURN(summary.before, play(ActorCritic(nullptr)));
-  RLC_ASSIGN_OR_RETURN(summary.after, play(state.network));
+  summary.seconds = ended - started;
   summary.best_gain = envs.best_gain();
-  RLC_ASSIGN_OR_RETURN(summary.before, play(ActorCritic(nullptr)));
-  RLC_ASSIGN_OR_RETURN(summary.after, play(state.network));
+  if (!hooks.stop.StopRequested()) RLC_RETURN_IF_ERROR(MeasureSuccess(request, surrogate, state, envs, summary));
   RLC_RETURN_IF_ERROR(WriteFileAtomically(JoinPath(folder, "summary.json"), DumpJson(ToJson(summary))));
   return summary;
 }
