@@ -18,29 +18,26 @@ double SmallestNormal(DType dtype) {
   return std::ldexp(1.0, -126);
 }
 
-// Where the output channel stands in a weight: element index -> channel.
-struct ChannelIndex {
+// A weight as `rows` x `length` x `stride` elements with the channel in the middle.
+struct ChannelLayout {
   int64_t stride = 1;      // elements after the channel axis
   int64_t length = 1;      // of the channel axis
   int64_t group_rows = 0;  // ConvTranspose: input channels of a group, each group having channels of its own
-  int64_t At(int64_t element) const {
-    const int64_t channel = element / stride % length;
-    if (group_rows == 0) return channel;
-    const int64_t row = element / (stride * length);
-    return row / group_rows * length + channel;
+  int64_t Channel(int64_t row, int64_t index) const {
+    return group_rows == 0 ? index : row / group_rows * length + index;
   }
 };
 
-ChannelIndex IndexOf(const Node& layer, const Tensor& weight) {
+ChannelLayout LayoutOf(const Node& layer, const Tensor& weight) {
   const std::vector<int64_t>& dims = weight.dims();
   size_t axis = 0;
   if (layer.op == "ConvTranspose" || layer.op == "MatMul") axis = 1;
   if (layer.op == "Gemm") axis = layer.GetInt("transB", 0) != 0 ? 0 : 1;
-  ChannelIndex index;
-  index.length = dims[axis];
-  for (size_t i = axis + 1; i < dims.size(); ++i) index.stride *= dims[i];
-  if (layer.op == "ConvTranspose") index.group_rows = dims[0] / layer.GetInt("group", 1).value_or(1);
-  return index;
+  ChannelLayout layout;
+  layout.length = dims[axis];
+  for (size_t i = axis + 1; i < dims.size(); ++i) layout.stride *= dims[i];
+  if (layer.op == "ConvTranspose") layout.group_rows = dims[0] / layer.GetInt("group", 1).value_or(1);
+  return layout;
 }
 
 // One row of `channels` numbers from a layer's bias; zeros when absent.
@@ -130,14 +127,22 @@ Expected<FoldedLayer> FoldAffine(const Graph& graph, const Node& layer, const Ch
   if (!folded.weight_changed) return folded;
 
   RLC_ASSIGN_OR_RETURN(std::vector<double> values, weight.ToDoubles());
-  const ChannelIndex index = IndexOf(layer, weight);
+  const ChannelLayout layout = LayoutOf(layer, weight);
   std::vector<double> before(affine.scale.size(), 0.0), after(affine.scale.size(), 0.0);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto channel = static_cast<size_t>(index.At(static_cast<int64_t>(i)));
-    if (!std::isfinite(values[i])) return MakeError(ErrorKind::kInvalidInput, "its weight is not finite");
-    before[channel] = std::max(before[channel], std::abs(values[i]));
-    values[i] *= affine.scale[channel];
-    after[channel] = std::max(after[channel], std::abs(values[i]));
+  const int64_t block = layout.length * layout.stride;
+  for (size_t start = 0; start < values.size(); start += static_cast<size_t>(layout.stride)) {
+    const auto at = static_cast<int64_t>(start);
+    const auto channel = static_cast<size_t>(layout.Channel(at / block, at % block / layout.stride));
+    double largest = 0;
+    bool finite = true;
+    for (size_t i = start; i < start + static_cast<size_t>(layout.stride); ++i) {
+      finite = finite && std::isfinite(values[i]);
+      largest = std::max(largest, std::abs(values[i]));
+      values[i] *= affine.scale[channel];
+    }
+    if (!finite) return MakeError(ErrorKind::kInvalidInput, "its weight is not finite");
+    before[channel] = std::max(before[channel], largest);
+    after[channel] = std::max(after[channel], largest * std::abs(affine.scale[channel]));
   }
   // A channel whose largest weight sinks near the bottom of the type keeps only a few of its bits.
   const double bottom = SmallestNormal(weight.dtype()) * 1024;

@@ -5,6 +5,19 @@ namespace {
 
 Type WithoutShape(const Type& type) { return type.is_tensor() ? Type::Tensor(type.elem) : type; }
 
+// Names that exporters write for "not known", one for all: PaddlePaddle's models have [?,3,?,?] with height 48 and width 192.
+bool IsNoName(const Dim& dim) {
+  return !dim.known() && (dim.symbol == "?" || dim.symbol == "-1" || dim.symbol == "None" || dim.symbol == "unknown");
+}
+
+Type WithoutNoNames(Type type) {
+  if (!type.is_tensor() || !type.shape) return type;
+  for (Dim& dim : *type.shape) {
+    if (IsNoName(dim)) dim.symbol.clear();
+  }
+  return type;
+}
+
 }  // namespace
 
 InferredTypes::InferredTypes(Graph& graph, bool body) {
@@ -15,6 +28,9 @@ InferredTypes::InferredTypes(Graph& graph, bool body) {
     if (output || input) {
       declared_[id] = value.type;
       graph.SetType(id, WithoutShape(value.type));
+    } else if (value.kind == Value::Kind::kInput && WithoutNoNames(value.type) != value.type) {
+      declared_[id] = value.type;
+      graph.SetType(id, WithoutNoNames(value.type));
     } else if (value.recorded && value.kind == Value::Kind::kNode && value.producer != NodeId::kNone &&
                graph.node(value.producer).domain.empty() && value.type.is_tensor()) {
       recorded_[id] = value.type;

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
-#include "rlc/rewrite/rules.h"
-
 namespace rlc {
+
+// Each row of rules.inc is a function defined in the file of its name under exact/ or approximate/.
+#define RLC_REWRITE(function) std::unique_ptr<Rewrite> function();
+#include "rlc/rewrite/rules.inc"
+#undef RLC_REWRITE
+
 namespace {
 
 constexpr std::string_view kWholeGraph = "graph";

@@ -111,9 +111,9 @@ std::optional<ShapeValue> Read(const Graph& graph, ValueId value, int& budget) {
   if (node->op == "Slice") return ReadSliced(graph, *node, budget);
   if (node->op == "Concat") return ReadConcat(graph, *node, budget);
   if (node->op == "Squeeze" || node->op == "Unsqueeze") return ReadRankChange(graph, *node, budget);
-  // Sizes fit into every integer type that anybody casts them to and back in shape arithmetic: int32 and int64.
-  const auto to = node->op == "Cast" ? node->GetInt("to", 0).value_or(0) : 0;
-  const bool integer_cast = to == static_cast<int64_t>(DType::kInt64);
+  // A size that did not fit into int32 would have no tensor that has it (PaddlePaddle casts there and back).
+  const auto to = static_cast<DType>(node->op == "Cast" ? node->GetInt("to", 0).value_or(0) : 0);
+  const bool integer_cast = to == DType::kInt64 || to == DType::kInt32;
   if (node->op == "Identity" || integer_cast) return Read(graph, node->input(0), budget);
   return std::nullopt;
 }

@@ -12,7 +12,7 @@
 #include "rlc/ir/evaluate.h"
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 #include "rlc/rewrite/shape_values.h"
 
 namespace rlc {

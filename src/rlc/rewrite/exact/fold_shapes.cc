@@ -6,7 +6,7 @@
 // Sizes are the inferred ones, never what the file records.
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 #include "rlc/rewrite/shape_values.h"
 
 namespace rlc {

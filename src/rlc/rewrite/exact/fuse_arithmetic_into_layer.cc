@@ -10,7 +10,7 @@
 #include "rlc/rewrite/channel_math.h"
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

@@ -7,7 +7,7 @@
 // this opset; a product with another reader; tensors of a quantized layer (the integer kernels look for MatMul).
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

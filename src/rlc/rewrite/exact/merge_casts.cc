@@ -4,7 +4,7 @@
 // sees the same number. float -> int -> bool (0.2 is false), float -> half -> float and int64 -> int32 -> int64 do lose.
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

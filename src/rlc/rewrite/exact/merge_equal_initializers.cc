@@ -8,7 +8,7 @@
 #include "rlc/base/hash.h"
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

@@ -7,7 +7,7 @@
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
 #include "rlc/rewrite/op_forms.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

@@ -3,7 +3,7 @@
 // Foreign ops stay: they may have effects that nobody knows. Inputs of the graph stay: they are its interface.
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

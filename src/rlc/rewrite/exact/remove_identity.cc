@@ -7,7 +7,7 @@
 // stays. Refuses: Dropout in training mode, or whose mask is read (it is all true, not a copy of x).
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

@@ -4,7 +4,7 @@
 // body) stays: the name must be produced by a node. So do forms that rlc does not read (sparse values).
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
-#include "rlc/rewrite/rules.h"
+#include "rlc/rewrite/rewrite.h"
 
 namespace rlc {
 namespace {

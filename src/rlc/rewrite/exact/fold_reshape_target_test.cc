@@ -1,0 +1,38 @@
+#include "rlc/testing/rewrite_laws.h"
+
+#include <gtest/gtest.h>
+
+namespace rlc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(FoldReshapeTarget, CopiesWhatTheInputHasAtTheSamePlace) {
+  Graph graph = Parse(R"(
+      graph (float[?,?,?] x) => (y) {
+        float[?,?,?] a = Relu(x)
+        int64[3] s = Shape(x)  int64[2] b = Slice(s, %ks int64[1] = {0}, %e int64[1] = {2})
+        int64[4] t = Concat<axis=0>(b, %h int64[2] = {4,-1})  y = Reshape(a, t) })");
+  EXPECT_THAT(ApplyRule("fold-reshape-target", graph), ElementsAre("y"));
+  EXPECT_THAT(graph, OpsAre({"Relu", "Reshape"}));
+  EXPECT_THAT(*graph.constant(graph.node(NodeOf(graph, "y")).inputs[1])->ToInt64s(), ElementsAre(0, 0, 4, -1));
+}
+
+TEST(FoldReshapeTarget, LeavesOneOtherSizeOpen) {
+  Graph graph = Parse(R"(
+      graph (float[N,6] x, float[M] z) => (y) {
+        int64[1] s = Shape(z)  int64[3] t = Concat<axis=0>(%a int64[2] = {2,3}, s)  y = Reshape(x, t) })");
+  EXPECT_THAT(ApplyRule("fold-reshape-target", graph), ElementsAre("y"));
+  EXPECT_THAT(graph, OpsAre({"Reshape"}));
+  EXPECT_THAT(*graph.constant(graph.node(graph.nodes()[0]).inputs[1])->ToInt64s(), ElementsAre(2, 3, -1));
+}
+
+TEST(FoldReshapeTarget, RefusesTwoOpenSizes) {
+  const Graph graph = Parse(R"(
+      graph (float[6] x, float[N,M] z) => (y) { int64[2] s = Shape(z)  y = Reshape(x, s) })");
+  EXPECT_THAT(RefusalsOf("fold-reshape-target", graph), ElementsAre(HasSubstr("neither constant")));
+}
+
+}  // namespace
+}  // namespace rlc
