@@ -21,7 +21,8 @@ Expected<void> Run(const std::string& request_path, const std::string& folder) {
   if (!request) return WithContext(std::move(request).error(), request_path);
   const int64_t total = request->ppo.total_timesteps;
   TrainHooks hooks{SteadyClock(), SystemClock(), StopToken::OfProcess(), [total](int64_t timesteps, double gain) {
-                     fmt::print(stderr, "{}\n", DumpJson({{"timesteps", timesteps}, {"total", total}, {"gain", gain}}, -1));
+                     fmt::print(stderr, "{}\n",
+                                DumpJson({{"timesteps", timesteps}, {"total", total}, {"gain", gain}}, -1));
                    }};
   RLC_ASSIGN_OR_RETURN(const TrainSummary summary, Train(*request, folder, hooks));
   fmt::print("{}", DumpJson(ToJson(summary)));
@@ -37,7 +38,8 @@ int main(int argc, char** argv) {
   CLI::App app("rlc-train: trains a policy; started by rlc", "rlc-train");
   std::string request, folder;
   app.add_option("REQUEST", request, "what to train on, JSON, - for stdin")->required();
-  app.add_option("OUTDIR", folder, "folder for policy.onnx, curve.csv, event file, checkpoint.pt, summary.json")->required();
+  app.add_option("OUTDIR", folder, "folder for policy.onnx, curve.csv, event file, checkpoint.pt, summary.json")
+      ->required();
   try {
     app.parse(argc, argv);
     const auto done = rlc::Run(request, folder);

@@ -1,9 +1,8 @@
-#include "rlc/optimize/bench_job.h"
-
 #include <memory>
 
 #include "command.h"
 #include "model_options.h"
+#include "rlc/optimize/bench_job.h"
 
 namespace rlc {
 namespace {
@@ -38,7 +37,8 @@ CommandRunner BenchCommand(CLI::App& app) {
   app.add_option("--budget", options->budget, "time to spend: 10s, 2m")->capture_default_str();
   options->shapes.Declare(app);
   AddCommonOptions(app, options->common, "jst");
-  app.footer("Models are timed interleaved, in a child process, on random inputs.\nExample: rlc bench model.onnx simple.onnx");
+  app.footer(
+      "Models are timed interleaved, in a child process, on random inputs.\nExample: rlc bench model.onnx simple.onnx");
   return [options] { return Run(*options); };
 }
 

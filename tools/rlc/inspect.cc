@@ -30,7 +30,8 @@ CommandRunner InspectCommand(CLI::App& app) {
   app.add_flag("--graph", options->request.graph, "print the graph as text");
   app.add_flag("--runtime-graph", options->runtime_graph, "also say what ONNX Runtime makes of the model");
   app.add_option("--ort-level", options->level, "at this level: none, basic, extended, all")->capture_default_str();
-  app.add_option("--save-runtime-graph", options->request.save_runtime_graph, "write ONNX Runtime's graph to this file");
+  app.add_option("--save-runtime-graph", options->request.save_runtime_graph,
+                 "write ONNX Runtime's graph to this file");
   AddCommonOptions(app, options->common, "j");
   app.footer("Example: rlc inspect model.onnx --runtime-graph");
   return [options] { return Run(*options); };

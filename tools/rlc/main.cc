@@ -51,9 +51,9 @@ int ParseAndRun(int argc, char** argv) {
 }
 
 void LogToStderr() {
-  SetLogSink([](Severity severity, std::string_view message) {
-    fmt::print(stderr, "rlc: {}: {}\n", SeverityName(severity), message);
-  }, Severity::kWarning);
+  SetLogSink([](Severity severity,
+                std::string_view message) { fmt::print(stderr, "rlc: {}: {}\n", SeverityName(severity), message); },
+             Severity::kWarning);
 }
 
 }  // namespace

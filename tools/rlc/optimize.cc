@@ -46,12 +46,15 @@ CommandRunner OptimizeCommand(CLI::App& app) {
   app.add_option("--report", request.report_path, "write report.json here (default: beside OUT)");
   app.add_option("--html", request.html_path, "write the report page here (default: beside OUT)");
   options->Declare(app);
-  app.footer("Ctrl-C ends early with the best so far.\nExample: rlc optimize model.onnx -o fast.onnx --data samples.npz --max-drop 1%");
+  app.footer(
+      "Ctrl-C ends early with the best so far.\nExample: rlc optimize model.onnx -o fast.onnx --data samples.npz "
+      "--max-drop 1%");
   return [options, &app]() -> CommandResult {
     options->request.command = "rlc optimize";
     for (const CLI::Option* option : app.get_options()) {
       for (const std::string& value : option->results()) {
-        options->request.command += fmt::format(" {}{}", option->get_positional() ? "" : option->get_name() + " ", value);
+        options->request.command +=
+            fmt::format(" {}{}", option->get_positional() ? "" : option->get_name() + " ", value);
       }
     }
     return Run(*options);

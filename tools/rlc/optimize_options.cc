@@ -9,8 +9,10 @@ Expected<void> ParseBudget(const std::string& text, OptimizeRequest& request) {
   constexpr std::string_view kEvaluations = "evals";
   for (const std::string& part : SplitText(text, ',')) {
     if (part.ends_with(kEvaluations)) {
-      RLC_ASSIGN_OR_RETURN(const int64_t count, ParseInt(part.substr(0, part.size() - kEvaluations.size()), "--budget"));
-      if (count < 1 || count > 1'000'000) return MakeError(ErrorKind::kUsage, "--budget '{}': wanted 1 to 1000000 evals", part);
+      RLC_ASSIGN_OR_RETURN(const int64_t count,
+                           ParseInt(part.substr(0, part.size() - kEvaluations.size()), "--budget"));
+      if (count < 1 || count > 1'000'000)
+        return MakeError(ErrorKind::kUsage, "--budget '{}': wanted 1 to 1000000 evals", part);
       request.evaluations = static_cast<int>(count);
     } else {
       RLC_ASSIGN_OR_RETURN(request.seconds, ParseDuration(part, "--budget"));
@@ -26,7 +28,8 @@ Expected<void> ParseBudget(const std::string& text, OptimizeRequest& request) {
 void OptimizeOptions::Declare(CLI::App& app) {
   app.add_option("--max-drop", max_drop, "largest accuracy drop: 1%, 0.5% or 0.005")->capture_default_str();
   app.add_option("--metric", request.metric, "top1, agreement, rms or cmd:'PROGRAM' (default: what suits the data)");
-  app.add_option("--actions", actions, "exact, portable, all, or a list of fuse, int8, prune (default: exact without --data)");
+  app.add_option("--actions", actions,
+                 "exact, portable, all, or a list of fuse, int8, prune (default: exact without --data)");
   app.add_option("--timesteps", request.timesteps, "of training, for method rl")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
       ->capture_default_str();

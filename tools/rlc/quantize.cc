@@ -25,7 +25,8 @@ CommandResult Run(Options& options) {
   request.threads = options.common.threads;
   request.stop = StopToken::OfProcess();
   if (request.data.path.empty()) {
-    Talk(options.common, "warning: no --data, so ranges are calibrated on random inputs; the result is for timing only");
+    Talk(options.common,
+         "warning: no --data, so ranges are calibrated on random inputs; the result is for timing only");
   }
   RLC_ASSIGN_OR_RETURN(const QuantizeResult result, QuantizeFile(request));
   const std::string text = options.common.json ? DumpJson(ToJson(result)) : ToText(result);
@@ -45,10 +46,12 @@ CommandRunner QuantizeCommand(CLI::App& app) {
   app.add_option("MODEL", request.input, "ONNX model")->required();
   app.add_option("-o,--output", request.output, "file to write, - for stdout")->required();
   app.add_option("--plan", request.plan_path, "write the plan here (default: beside OUT)");
-  app.add_option("--include", request.include, "quantize only these layers: number, node name or output name")->delimiter(',');
+  app.add_option("--include", request.include, "quantize only these layers: number, node name or output name")
+      ->delimiter(',');
   app.add_option("--exclude", request.exclude, "leave these layers float")->delimiter(',');
   app.add_option("--scheme", options->scheme, "u8s8, u8s7, s8s8 or s8s7 (default: what this CPU's kernels want)");
-  app.add_option("--range", options->range, "how ranges are found: minmax, percentile, entropy, mse")->capture_default_str();
+  app.add_option("--range", options->range, "how ranges are found: minmax, percentile, entropy, mse")
+      ->capture_default_str();
   app.add_option("--percentile", request.range.percentile, "for --range percentile")
       ->check(CLI::Range(0.5, 1.0))
       ->capture_default_str();

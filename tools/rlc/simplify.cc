@@ -58,8 +58,8 @@ CommandResult Run(Options& options) {
     if (options.explain) text += "\nApplied:\n" + Events(result.report.applied);
     if (options.explain_refusals) text += "\nRefused:\n" + Events(result.report.refused);
     if (result.check) {
-      text += fmt::format("\nchecked on {} random inputs: largest deviation {:.2g} (relative RMS)\n", result.check->runs,
-                          result.check->largest_relative_rms);
+      text += fmt::format("\nchecked on {} random inputs: largest deviation {:.2g} (relative RMS)\n",
+                          result.check->runs, result.check->largest_relative_rms);
     }
     if (!result.report.changed()) text += "\nnothing to simplify: the file is written as it was\n";
   }

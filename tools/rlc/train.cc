@@ -12,12 +12,15 @@ CommandResult Run(OptimizeOptions& options, const std::string& log_folder) {
   RLC_RETURN_IF_ERROR(options.Fill());
   RLC_ASSIGN_OR_RETURN(const TrainSummary summary, TrainPolicy(options.request, log_folder));
   Talk(options.common, "");
-  const auto rate = [](const SuccessRate& r) { return FormatPercent(static_cast<double>(r.successes) / std::max(r.episodes, 1)); };
+  const auto rate = [](const SuccessRate& r) {
+    return FormatPercent(static_cast<double>(r.successes) / std::max(r.episodes, 1));
+  };
   RLC_RETURN_IF_ERROR(PrintOut(
       options.common.json
           ? DumpJson(ToJson(summary))
-          : fmt::format("{} timesteps in {}\nepisodes that reach 80 % of the best gain (estimates): {} before, {} after\n",
-                        summary.timesteps, FormatSeconds(summary.seconds), rate(summary.before), rate(summary.after))));
+          : fmt::format(
+                "{} timesteps in {}\nepisodes that reach 80 % of the best gain (estimates): {} before, {} after\n",
+                summary.timesteps, FormatSeconds(summary.seconds), rate(summary.before), rate(summary.after))));
   return 0;
 }
 

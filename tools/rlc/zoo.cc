@@ -17,7 +17,8 @@ CommandRunner ZooCommand(CLI::App& app) {
   app.add_option("-o,--output", options->output, "file to write, - for stdout")->required();
   AddCommonOptions(app, options->common, "qs");
   app.footer(
-      "SPEC: CxHxW, then steps: convO[kK][sS][gG] dwK[sS] bn relu relu6 hswish silu sigmoid maxK[sS] avgK[sS] [ residual\n"
+      "SPEC: CxHxW, then steps: convO[kK][sS][gG] dwK[sS] bn relu relu6 hswish silu sigmoid maxK[sS] avgK[sS] [ "
+      "residual\n"
       "block ] gap fcO, separated by commas.\n"
       "Example: rlc zoo custom:1x28x28,conv8k3s2,bn,relu,[conv8,bn,relu,conv8,bn],relu,gap,fc10 -o tiny.onnx");
   return [options]() -> CommandResult {

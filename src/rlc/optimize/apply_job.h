@@ -14,8 +14,8 @@ struct ApplyResult {
   int nodes_before = 0, nodes_after = 0;
 };
 
-// Reads model and plan, applies, writes. Error: the plan was made for another file (compares the content hash), or does not
-// apply (names the action).
+// Reads model and plan, applies, writes. Error: the plan was made for another file (compares the content hash), or does
+// not apply (names the action).
 Expected<ApplyResult> ApplyFile(const std::string& model_path, const std::string& plan_path, const std::string& output);
 
 // Content hash of a model file, as plans record it.

@@ -68,7 +68,8 @@ Json ToJson(const BenchResult& result) {
 }
 
 std::string ToText(const BenchResult& result) {
-  std::vector<std::vector<std::string>> rows = {{"model", "latency", "95 % interval", "time / baseline", "create", "size", ""}};
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "latency", "95 % interval", "time / baseline", "create", "size", ""}};
   const auto add = [&](const Timing& timing, const std::string& bytes) {
     rows.push_back({timing.name, Milliseconds(timing.latency_ms.value),
                     fmt::format("{} - {}", Milliseconds(timing.latency_ms.low), Milliseconds(timing.latency_ms.high)),

@@ -21,7 +21,7 @@ struct BenchRequest {
   OptLevel level = OptLevel::kAll;
   RunShapes shapes;
   int threads = 1;
-  double seconds = 10;              // of timing, all models together
+  double seconds = 10;  // of timing, all models together
   uint64_t seed = 0;
   StopToken stop;
 };

@@ -72,7 +72,11 @@ void AddQuantize(const Graph& graph, int layer, const CalibrationOutcome& calibr
     catalogue.refusals.push_back({ActionType::kQuantize, layer, action.error().message});
     return;
   }
-  catalogue.entries.push_back({*std::move(action), ActionType::kQuantize, layer, 0, {},
+  catalogue.entries.push_back({*std::move(action),
+                               ActionType::kQuantize,
+                               layer,
+                               0,
+                               {},
                                fmt::format("quantize layer{} {}", layer, options.scheme.Name())});
 }
 
@@ -106,7 +110,8 @@ Expected<ActionKinds> ParseActionKinds(std::string_view text) {
     } else if (word == "prune") {
       kinds.prune = true;
     } else {
-      return MakeError(ErrorKind::kUsage, "--actions '{}': wanted exact, portable, all, or a comma list of fuse, int8, prune", word);
+      return MakeError(ErrorKind::kUsage,
+                       "--actions '{}': wanted exact, portable, all, or a comma list of fuse, int8, prune", word);
     }
   }
   return kinds;
@@ -126,7 +131,11 @@ Catalogue BuildCatalogue(const Model& prepared, int original_layers, std::vector
     layer = EntryOf(graph, id);
     if (layer.has_bn && options.kinds.fuse) {
       const std::string site = graph.value(graph.node(graph.SingleReader(graph.node(id).output(0))).output(0)).name;
-      catalogue.entries.push_back({{"fuse-bn-into-layer", site, {}}, ActionType::kFuseConvBn, number, 0, {},
+      catalogue.entries.push_back({{"fuse-bn-into-layer", site, {}},
+                                   ActionType::kFuseConvBn,
+                                   number,
+                                   0,
+                                   {},
                                    fmt::format("fuse_conv_bn layer{}", number)});
     }
     if (options.kinds.int8) AddQuantize(graph, number, calibration, options, catalogue);

@@ -13,7 +13,7 @@ namespace rlc {
 
 // Kinds of actions that are wanted (--actions).
 struct ActionKinds {
-  bool fuse = true;   // exact rewrites
+  bool fuse = true;  // exact rewrites
   bool int8 = false;
   bool prune = false;
   bool approximate() const { return int8 || prune; }
@@ -28,8 +28,9 @@ struct CatalogueOptions {
   double sparsity = 0.5;  // of one pruning action
 };
 
-// `prepared`: the model after `prologue`, on which `calibration` ran; `original_layers`: how many layers the imported model
-// has (their numbers count, also of those that the prologue removed). What a layer refuses is kept with its reason.
+// `prepared`: the model after `prologue`, on which `calibration` ran; `original_layers`: how many layers the imported
+// model has (their numbers count, also of those that the prologue removed). What a layer refuses is kept with its
+// reason.
 Catalogue BuildCatalogue(const Model& prepared, int original_layers, std::vector<Action> prologue,
                          const CalibrationOutcome& calibration, const CatalogueOptions& options);
 

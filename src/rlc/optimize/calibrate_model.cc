@@ -7,7 +7,8 @@
 
 namespace rlc {
 
-Expected<CalibrationOutcome> CalibrateModel(const Model& model, const DataSetup& data, const CalibrationRequest& request) {
+Expected<CalibrationOutcome> CalibrateModel(const Model& model, const DataSetup& data,
+                                            const CalibrationRequest& request) {
   const std::vector<std::string> observed = ValuesToObserve(model.graph), energies = ValuesForEnergy(model.graph);
   const std::set<std::string> observe(observed.begin(), observed.end()), energy(energies.begin(), energies.end());
   std::set<std::string> both = observe;

@@ -29,8 +29,10 @@ struct CalibrationOutcome {
   size_t rows = 0;
 };
 
-// Streams rows of the calibration split through `model`. Values whose samples are not finite are an error that names them.
-Expected<CalibrationOutcome> CalibrateModel(const Model& model, const DataSetup& data, const CalibrationRequest& request);
+// Streams rows of the calibration split through `model`. Values whose samples are not finite are an error that names
+// them.
+Expected<CalibrationOutcome> CalibrateModel(const Model& model, const DataSetup& data,
+                                            const CalibrationRequest& request);
 
 // The scheme that this machine's integer kernels want.
 Scheme SchemeFor(const Machine& machine);

@@ -25,7 +25,8 @@ Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, st
   std::vector<OutputDeviation> deviations;
   for (const InterfaceValue& output : old_session.outputs()) deviations.push_back({output.name, 0});
   for (int run = 0; run < runs; ++run) {
-    RLC_ASSIGN_OR_RETURN(const auto inputs, RandomInputs(old_session.inputs(), shapes, seed + static_cast<uint64_t>(run)));
+    RLC_ASSIGN_OR_RETURN(const auto inputs,
+                         RandomInputs(old_session.inputs(), shapes, seed + static_cast<uint64_t>(run)));
     RLC_ASSIGN_OR_RETURN(const auto expected, old_session.Run(inputs));
     RLC_ASSIGN_OR_RETURN(const auto actual, new_session.Run(inputs));
     for (size_t i = 0; i < deviations.size(); ++i) {

@@ -12,8 +12,8 @@
 
 namespace rlc {
 
-// Relative RMS deviation that rounding may cause in an exact rewrite of a deep float32 network; wrong algebra is orders of
-// magnitude above it.
+// Relative RMS deviation that rounding may cause in an exact rewrite of a deep float32 network; wrong algebra is orders
+// of magnitude above it.
 inline constexpr double kExactTolerance = 1e-4;
 
 struct OutputDeviation {
@@ -21,7 +21,8 @@ struct OutputDeviation {
   double relative_rms = 0;  // the largest over the runs; infinity: other type, shape or NaN places, unequal integers
 };
 
-// Runs both models (bytes of self-contained ONNX files) on `runs` random inputs. Error: one of them does not load or run.
+// Runs both models (bytes of self-contained ONNX files) on `runs` random inputs. Error: one of them does not load or
+// run.
 Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
                                                      const RunShapes& shapes, int runs, uint64_t seed);
 

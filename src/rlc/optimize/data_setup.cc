@@ -16,8 +16,9 @@ Expected<std::vector<InputSpec>> SpecsOf(const Model& model, const DataRequest& 
   for (const InterfaceValue& input : InputsOf(model)) {
     const auto type = ElementOfDType(input.type.elem);
     if (!input.type.is_tensor() || !type || !input.type.shape) {
-      return MakeError(ErrorKind::kInvalidInput, "input '{}' has type {}; data can be given for tensors of known rank only",
-                       input.name, ToString(input.type));
+      return MakeError(ErrorKind::kInvalidInput,
+                       "input '{}' has type {}; data can be given for tensors of known rank only", input.name,
+                       ToString(input.type));
     }
     InputSpec spec{input.name, *type, {}};
     const auto shape = request.shapes.find(input.name);
@@ -27,14 +28,16 @@ Expected<std::vector<InputSpec>> SpecsOf(const Model& model, const DataRequest& 
       spec.shape.push_back(dim.known() ? dim.value : given ? shape->second[axis] : -1);
     }
     if (!spec.shape.empty() && spec.shape[0] > 1) {
-      return MakeError(ErrorKind::kInvalidInput,
-                       "input '{}' has a fixed batch of {}; samples are fed one by one, so re-export the model with batch 1 or "
-                       "a free batch dimension",
-                       input.name, spec.shape[0]);
+      return MakeError(
+          ErrorKind::kInvalidInput,
+          "input '{}' has a fixed batch of {}; samples are fed one by one, so re-export the model with batch 1 or "
+          "a free batch dimension",
+          input.name, spec.shape[0]);
     }
     specs.push_back(std::move(spec));
   }
-  if (specs.empty()) return MakeError(ErrorKind::kInvalidInput, "the model has no inputs, so there is nothing to feed data to");
+  if (specs.empty())
+    return MakeError(ErrorKind::kInvalidInput, "the model has no inputs, so there is nothing to feed data to");
   return specs;
 }
 

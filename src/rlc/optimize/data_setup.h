@@ -28,7 +28,7 @@ struct DataRequest {
 struct DataSetup {
   Dataset dataset;
   Splits splits;
-  std::vector<int64_t> classes;          // by row of the dataset; empty: no class labels
+  std::vector<int64_t> classes;            // by row of the dataset; empty: no class labels
   std::vector<NamedTensor> timing_inputs;  // one sample, batch 1 (or the model's fixed batch)
 
   bool random() const { return dataset.is_random(); }
@@ -36,8 +36,8 @@ struct DataSetup {
   BatchSource Batches(std::vector<size_t> rows, size_t rows_each) const;
 };
 
-// Error: data that does not fit the model (names the input, found, wanted), a free dimension that neither data nor --shape
-// says, a fixed batch other than 1 (re-export, or --shape cannot help).
+// Error: data that does not fit the model (names the input, found, wanted), a free dimension that neither data nor
+// --shape says, a fixed batch other than 1 (re-export, or --shape cannot help).
 Expected<DataSetup> SetUpData(const Model& model, const DataRequest& request);
 
 }  // namespace rlc

@@ -42,7 +42,8 @@ Finding AboutEnergy(const std::string& root) {
 Finding AboutCores(const Machine& machine) {
   const std::string found = fmt::format("{} usable of {}{}", machine.usable_cores, machine.cores,
                                         machine.virtual_machine ? ", virtual machine" : "");
-  const std::string governor = machine.governor.empty() ? "frequency governor cannot be read" : "governor " + machine.governor;
+  const std::string governor =
+      machine.governor.empty() ? "frequency governor cannot be read" : "governor " + machine.governor;
   const bool good = machine.usable_cores >= 2;
   return {"cores", good, fmt::format("{}; {}", found, governor),
           good ? "" : "with one core, everything else that runs disturbs timings"};
@@ -89,7 +90,8 @@ DoctorResult Diagnose(const std::string& trainer, const std::string& powercap_ro
 Json ToJson(const DoctorResult& result) {
   Json findings = Json::array();
   for (const Finding& finding : result.findings) {
-    findings.push_back({{"part", finding.part}, {"good", finding.good}, {"found", finding.found}, {"advice", finding.advice}});
+    findings.push_back(
+        {{"part", finding.part}, {"good", finding.good}, {"found", finding.found}, {"advice", finding.advice}});
   }
   return {{"machine", ToJson(result.machine)}, {"findings", std::move(findings)}};
 }

@@ -11,10 +11,10 @@
 namespace rlc {
 
 struct Finding {
-  std::string part;     // "ONNX Runtime", "trainer", "energy counters", ...
+  std::string part;  // "ONNX Runtime", "trainer", "energy counters", ...
   bool good = false;
-  std::string found;    // what is there
-  std::string advice;   // what to do when it is not good, or what follows from it
+  std::string found;   // what is there
+  std::string advice;  // what to do when it is not good, or what follows from it
 };
 
 struct DoctorResult {
@@ -22,8 +22,8 @@ struct DoctorResult {
   std::vector<Finding> findings;
 };
 
-// Looks at the CPU, the runtime, the trainer, the energy counters and the trial store. Changes nothing but may create the
-// store. `trainer`: path of rlc-train, empty when there is none.
+// Looks at the CPU, the runtime, the trainer, the energy counters and the trial store. Changes nothing but may create
+// the store. `trainer`: path of rlc-train, empty when there is none.
 DoctorResult Diagnose(const std::string& trainer, const std::string& powercap_root = "/sys/class/powercap");
 
 // The rlc-train that belongs to this program: $RLC_TRAIN, beside the executable, or in PATH; empty when there is none.

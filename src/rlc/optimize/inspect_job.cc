@@ -96,8 +96,9 @@ Json ToJson(const InspectResult& result) {
 
 std::string ToText(const InspectResult& result) {
   if (!result.graph_text.empty()) return result.graph_text;
-  std::string text = fmt::format("opset {}, IR {}\ninputs:  {}\noutputs: {}\n\n", result.summary.opset,
-                                 result.summary.ir_version, fmt::join(result.inputs, "; "), fmt::join(result.outputs, "; "));
+  std::string text =
+      fmt::format("opset {}, IR {}\ninputs:  {}\noutputs: {}\n\n", result.summary.opset, result.summary.ir_version,
+                  fmt::join(result.inputs, "; "), fmt::join(result.outputs, "; "));
   if (!result.layers.empty()) {
     std::vector<std::vector<std::string>> rows = {{"layer", "multiply-accumulates", result.runtime ? "runs as" : ""}};
     for (const LayerRow& row : result.layers) {

@@ -16,9 +16,9 @@ namespace rlc {
 
 struct InspectRequest {
   std::string input;
-  bool graph = false;                    // text form of the graph
+  bool graph = false;                     // text form of the graph
   std::optional<OptLevel> runtime_level;  // what ONNX Runtime makes of it at this level
-  std::string save_runtime_graph;        // path; empty: not saved
+  std::string save_runtime_graph;         // path; empty: not saved
 };
 
 struct LayerRow {
@@ -32,10 +32,10 @@ struct InspectResult {
   ModelSummary summary;
   std::vector<std::string> inputs, outputs;  // "x float[1,3,N,N]"
   std::vector<LayerRow> layers;
-  std::map<std::string, int> could_apply;    // exact rules and how often they apply, run to a fixed point
+  std::map<std::string, int> could_apply;  // exact rules and how often they apply, run to a fixed point
   ModelSummary simplified;
   std::string graph_text;
-  std::optional<ModelSummary> runtime;       // of the runtime's own graph
+  std::optional<ModelSummary> runtime;  // of the runtime's own graph
   std::string runtime_version;
 };
 

@@ -73,9 +73,9 @@ Expected<Model> WithInputShapes(const Model& model, std::span<const NamedTensor>
   return fixed;
 }
 
-Expected<std::vector<LayerTimes>> MeasureLayerTimes(const Model& prepared, const Catalogue& catalogue, const std::string& machine,
-                                                    TrialStore& store, const LayerTableOptions& options,
-                                                    const ProgressSink& progress) {
+Expected<std::vector<LayerTimes>> MeasureLayerTimes(const Model& prepared, const Catalogue& catalogue,
+                                                    const std::string& machine, TrialStore& store,
+                                                    const LayerTableOptions& options, const ProgressSink& progress) {
   std::vector<LayerShape> shapes(catalogue.layers.size());
   std::vector<LayerShape> known;
   for (size_t layer = 0; layer < shapes.size(); ++layer) {
@@ -111,7 +111,8 @@ Expected<std::vector<double>> MeasureSensitivities(const SensitivityRequest& req
     const auto drop = DropOf(request, Normalized(*request.catalogue, {static_cast<int>(entry)}), path);
     if (!drop && drop.error().kind == ErrorKind::kInterrupted) break;
     drops[entry] = drop ? *drop - alone : 1.0;
-    Report(request.progress, {"sensitivity", static_cast<double>(++done), static_cast<double>(count), request.clock(), ""});
+    Report(request.progress,
+           {"sensitivity", static_cast<double>(++done), static_cast<double>(count), request.clock(), ""});
   }
   FillUnmeasured(*request.catalogue, drops);
   return drops;

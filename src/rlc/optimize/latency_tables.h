@@ -18,16 +18,16 @@ namespace rlc {
 Expected<Model> WithInputShapes(const Model& model, std::span<const NamedTensor> inputs);
 
 // One row for each layer number of the catalogue; NaN where nothing could be measured. `prepared` has static shapes.
-Expected<std::vector<LayerTimes>> MeasureLayerTimes(const Model& prepared, const Catalogue& catalogue, const std::string& machine,
-                                                    TrialStore& store, const LayerTableOptions& options,
-                                                    const ProgressSink& progress);
+Expected<std::vector<LayerTimes>> MeasureLayerTimes(const Model& prepared, const Catalogue& catalogue,
+                                                    const std::string& machine, TrialStore& store,
+                                                    const LayerTableOptions& options, const ProgressSink& progress);
 
 struct SensitivityRequest {
-  const Model* model = nullptr;           // the original
+  const Model* model = nullptr;  // the original
   const Catalogue* catalogue = nullptr;
-  const AccuracyJudge* judge = nullptr;   // on some rows of the search split
+  const AccuracyJudge* judge = nullptr;  // on some rows of the search split
   Services services;
-  double seconds = 30;                    // entries that the time does not suffice for get their type's mean
+  double seconds = 30;  // entries that the time does not suffice for get their type's mean
   Clock clock;
   StopToken stop;
   ProgressSink progress;

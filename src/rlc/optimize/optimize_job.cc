@@ -13,7 +13,8 @@ Expected<void> CheckRequest(const OptimizeRequest& request) {
     return MakeError(ErrorKind::kUsage, "--method '{}': there are {}", request.method, fmt::join(MethodNames(), ", "));
   }
   if (request.input == "-") {
-    return MakeError(ErrorKind::kUsage, "optimize measures the original file, so it cannot come from stdin; save it first");
+    return MakeError(ErrorKind::kUsage,
+                     "optimize measures the original file, so it cannot come from stdin; save it first");
   }
   // Fails now rather than after minutes of work.
   RLC_ASSIGN_OR_RETURN(const AtomicFile probe, AtomicFile::Create(request.output));

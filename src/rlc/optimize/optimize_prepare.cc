@@ -31,8 +31,8 @@ Expected<void> JudgeBaseline(OptimizeRun& run) {
   options.metric = run.request.metric;
   options.threads = run.request.threads;
   options.limits.stop = run.request.stop;
-  RLC_ASSIGN_OR_RETURN(AccuracyJudge judge,
-                       AccuracyJudge::Create(run.request.input, run.data->dataset, std::move(rows), run.data->classes, options));
+  RLC_ASSIGN_OR_RETURN(AccuracyJudge judge, AccuracyJudge::Create(run.request.input, run.data->dataset, std::move(rows),
+                                                                  run.data->classes, options));
   run.search_judge = std::make_unique<AccuracyJudge>(std::move(judge));
   return {};
 }
@@ -95,7 +95,8 @@ Expected<void> Prepare(OptimizeRun& run) {
 
 Expected<void> BuildActions(OptimizeRun& run) {
   Report(ProgressOf(run), {"exact rewrites", 0, std::nullopt, 0, ""});
-  std::vector<Action> prologue = run.kinds.int8 ? QuantizationPrologue(run.model) : std::vector<Action>{{"simplify", "*", {}}};
+  std::vector<Action> prologue =
+      run.kinds.int8 ? QuantizationPrologue(run.model) : std::vector<Action>{{"simplify", "*", {}}};
   if (!run.kinds.fuse) prologue.pop_back();
   Plan plan;
   plan.actions = prologue;

@@ -1,4 +1,5 @@
-// The state of one `rlc optimize`, handed from phase to phase. Each phase is one function; optimize_job.cc calls them in order.
+// The state of one `rlc optimize`, handed from phase to phase. Each phase is one function; optimize_job.cc calls them
+// in order.
 #ifndef RLC_OPTIMIZE_OPTIMIZE_RUN_H_
 #define RLC_OPTIMIZE_OPTIMIZE_RUN_H_
 
@@ -30,9 +31,9 @@ struct PhaseTime {
 // One verified candidate: timed afresh beside the original.
 struct Finalist {
   Candidate candidate;
-  bool original = false;          // nothing applied at all
+  bool original = false;  // nothing applied at all
   std::string description;
-  std::string path;               // of its file, in the run's folder
+  std::string path;  // of its file, in the run's folder
   int64_t file_bytes = 0;
   Timing timing;
   std::optional<Estimate> search_drop, final_drop;
@@ -81,10 +82,10 @@ struct OptimizeRun {
   // verify
   std::vector<Finalist> finalists;  // [0] is the original
   TimingResult timing;
-  int winner = 0;                   // index into finalists
-  std::string reason;               // why it is not something faster
+  int winner = 0;      // index into finalists
+  std::string reason;  // why it is not something faster
   std::vector<Credit> credits;
-  std::vector<RanAs> ran;           // of the winner, by layer
+  std::vector<RanAs> ran;  // of the winner, by layer
   size_t final_rows = 0;
 
   double Elapsed() const { return request.clock() - started; }

@@ -25,8 +25,8 @@ Expected<void> MakeSurrogate(OptimizeRun& run) {
   options.stop = run.request.stop;
   Report(ProgressOf(run), {"layer tables", 0, std::nullopt, 0, ""});
   SurrogateTables tables;
-  RLC_ASSIGN_OR_RETURN(tables.layers, MeasureLayerTimes(run.prepared, run.catalogue, run.machine.Fingerprint(), *run.store,
-                                                        options, ProgressOf(run)));
+  RLC_ASSIGN_OR_RETURN(tables.layers, MeasureLayerTimes(run.prepared, run.catalogue, run.machine.Fingerprint(),
+                                                        *run.store, options, ProgressOf(run)));
   tables.exact_ms = run.exact_costs.latency_ms.value;
   tables.baseline_ms = tables.exact_ms / run.exact_costs.ratio.value;
   tables.drop_known = true;
@@ -37,10 +37,11 @@ Expected<void> MakeSurrogate(OptimizeRun& run) {
   accuracy.metric = run.search_judge->metric();
   accuracy.threads = run.request.threads;
   accuracy.limits.stop = run.request.stop;
-  RLC_ASSIGN_OR_RETURN(const AccuracyJudge judge,
-                       AccuracyJudge::Create(run.request.input, run.data->dataset, std::move(rows), run.data->classes, accuracy));
-  SensitivityRequest sensitivity{&run.model, &run.catalogue, &judge, run.services->get(), kSensitivityShare * run.Left(),
-                                 run.request.clock, run.request.stop, ProgressOf(run)};
+  RLC_ASSIGN_OR_RETURN(const AccuracyJudge judge, AccuracyJudge::Create(run.request.input, run.data->dataset,
+                                                                        std::move(rows), run.data->classes, accuracy));
+  SensitivityRequest sensitivity{
+      &run.model,        &run.catalogue,   &judge,         run.services->get(), kSensitivityShare * run.Left(),
+      run.request.clock, run.request.stop, ProgressOf(run)};
   RLC_ASSIGN_OR_RETURN(tables.entry_drop, MeasureSensitivities(sensitivity));
   run.surrogate = std::make_unique<Surrogate>(run.catalogue, std::move(tables));
   return {};

@@ -10,7 +10,7 @@
 namespace rlc {
 namespace {
 
-constexpr size_t kMostFinalists = 3;   // beside the original and the exact model
+constexpr size_t kMostFinalists = 3;  // beside the original and the exact model
 constexpr size_t kMostCredits = 10;
 
 Expected<Model> ModelOf(OptimizeRun& run, const Plan& plan) { return ApplyPlan(run.model, plan, run.services->get()); }
@@ -69,7 +69,8 @@ TimingOptions FreshTiming(const OptimizeRun& run, double seconds) {
 
 Expected<void> TimeFinalists(OptimizeRun& run) {
   std::vector<TimedModel> models;
-  for (const Finalist& finalist : run.finalists) models.push_back({finalist.description, finalist.path, OptLevel::kAll, {}});
+  for (const Finalist& finalist : run.finalists)
+    models.push_back({finalist.description, finalist.path, OptLevel::kAll, {}});
   const double seconds = std::clamp(0.4 * run.Left(), 4.0, 30.0);
   RLC_ASSIGN_OR_RETURN(run.timing, TimeModelsInChild(models, run.data->timing_inputs, FreshTiming(run, seconds)));
   for (size_t i = 0; i < run.finalists.size(); ++i) run.finalists[i].timing = run.timing.models[i];
@@ -81,8 +82,9 @@ Expected<void> CheckOnFinalSplit(OptimizeRun& run) {
   AccuracyOptions options;
   options.metric = run.search_judge->metric();
   options.threads = run.request.threads;
-  RLC_ASSIGN_OR_RETURN(const AccuracyJudge judge, AccuracyJudge::Create(run.request.input, run.data->dataset,
-                                                                       run.data->splits.final, run.data->classes, options));
+  RLC_ASSIGN_OR_RETURN(
+      const AccuracyJudge judge,
+      AccuracyJudge::Create(run.request.input, run.data->dataset, run.data->splits.final, run.data->classes, options));
   run.final_rows = judge.rows();
   for (Finalist& finalist : run.finalists) {
     if (finalist.original || finalist.timing.change != Change::kFaster) continue;
@@ -108,14 +110,17 @@ void Choose(OptimizeRun& run) {
   for (size_t i = 1; i < run.finalists.size(); ++i) {
     const Finalist& finalist = run.finalists[i];
     const Finalist& best = run.finalists[static_cast<size_t>(run.winner)];
-    const bool faster = finalist.timing.change == Change::kFaster && finalist.timing.ratio.value < best.timing.ratio.value;
+    const bool faster =
+        finalist.timing.change == Change::kFaster && finalist.timing.ratio.value < best.timing.ratio.value;
     if (faster && finalist.final_drop && finalist.final_drop->high > run.request.max_drop) {
-      run.reason = fmt::format("a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}",
-                               FormatRatio(1 / finalist.timing.ratio.value), FormatPoints(finalist.final_drop->value),
-                               FormatPoints(finalist.final_drop->high), FormatPoints(run.request.max_drop));
+      run.reason = fmt::format(
+          "a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}",
+          FormatRatio(1 / finalist.timing.ratio.value), FormatPoints(finalist.final_drop->value),
+          FormatPoints(finalist.final_drop->high), FormatPoints(run.request.max_drop));
     }
   }
-  if (run.winner == 0 && run.reason.empty()) run.reason = "nothing that was tried is faster than the original, outside the noise";
+  if (run.winner == 0 && run.reason.empty())
+    run.reason = "nothing that was tried is faster than the original, outside the noise";
 }
 
 // Plans of the winner with one part left out: its own actions first, then the exact rules that applied.
@@ -124,7 +129,8 @@ std::vector<std::pair<std::string, Plan>> PartsOf(OptimizeRun& run, const Finali
   for (int entry : winner.candidate) {
     Candidate without = winner.candidate;
     without.erase(std::find(without.begin(), without.end(), entry));
-    parts.emplace_back(run.catalogue.entries[static_cast<size_t>(entry)].name, ToPlan(run.catalogue, without, run.hash));
+    parts.emplace_back(run.catalogue.entries[static_cast<size_t>(entry)].name,
+                       ToPlan(run.catalogue, without, run.hash));
   }
   Model model = run.model;
   const auto report = Simplify(model.graph, run.services->get());
@@ -155,8 +161,10 @@ Expected<void> CreditParts(OptimizeRun& run) {
   }
   if (models.size() == 1) return {};
   const double seconds = std::clamp(0.5 * run.Left(), 3.0, 20.0);
-  RLC_ASSIGN_OR_RETURN(const TimingResult timing, TimeModelsInChild(models, run.data->timing_inputs, FreshTiming(run, seconds)));
-  for (size_t i = 1; i < timing.models.size(); ++i) run.credits.push_back({timing.models[i].name, timing.models[i].ratio});
+  RLC_ASSIGN_OR_RETURN(const TimingResult timing,
+                       TimeModelsInChild(models, run.data->timing_inputs, FreshTiming(run, seconds)));
+  for (size_t i = 1; i < timing.models.size(); ++i)
+    run.credits.push_back({timing.models[i].name, timing.models[i].ratio});
   return {};
 }
 

@@ -29,12 +29,12 @@ bool Names(const std::vector<std::string>& list, const Graph& graph, NodeId id) 
 // Every entry of --include and --exclude must mean a layer: a typo would silently change the result.
 Expected<void> CheckNames(const std::vector<std::string>& list, const Graph& graph, std::string_view flag) {
   for (const std::string& entry : list) {
-    const bool found = std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](NodeId id) {
-      return graph.node(id).layer >= 0 && Names({entry}, graph, id);
-    });
+    const bool found = std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                                   [&](NodeId id) { return graph.node(id).layer >= 0 && Names({entry}, graph, id); });
     if (!found) {
-      return MakeError(ErrorKind::kUsage, "{} '{}': no layer has this number, node name or output; 'rlc inspect MODEL' lists them",
-                       flag, entry);
+      return MakeError(ErrorKind::kUsage,
+                       "{} '{}': no layer has this number, node name or output; 'rlc inspect MODEL' lists them", flag,
+                       entry);
     }
   }
   return {};
@@ -57,10 +57,11 @@ Expected<void> ReadBack(const Model& written, const QuantizeRequest& request, Qu
     row->ran_as = layer.found() ? layer.op : "not found";
     row->as_planned = layer.as_planned && layer.planned == row->planned;
     if (!row->as_planned) {
-      return MakeError(ErrorKind::kCheckFailed,
-                       "layer {} ({}) was planned as {}, but ONNX Runtime {} runs it as {}; nothing was written. Leave it out with "
-                       "--exclude {}",
-                       row->number, row->name, row->planned ? "int8" : "float", runtime.version, row->ran_as, row->number);
+      return MakeError(
+          ErrorKind::kCheckFailed,
+          "layer {} ({}) was planned as {}, but ONNX Runtime {} runs it as {}; nothing was written. Leave it out with "
+          "--exclude {}",
+          row->number, row->name, row->planned ? "int8" : "float", runtime.version, row->ran_as, row->number);
     }
   }
   return {};
@@ -126,16 +127,19 @@ Expected<QuantizeResult> QuantizeFile(const QuantizeRequest& request) {
   RLC_ASSIGN_OR_RETURN(const Model quantized, ApplyPlan(model, planned.plan, services.get()));
   RLC_RETURN_IF_ERROR(ReadBack(quantized, request, result));
   RLC_RETURN_IF_ERROR(WriteModel(quantized, request.output));
-  RLC_RETURN_IF_ERROR(
-      WritePlan(planned.plan, request.plan_path.empty() ? BesideOutput(request.output, ".plan.json") : request.plan_path));
+  RLC_RETURN_IF_ERROR(WritePlan(
+      planned.plan, request.plan_path.empty() ? BesideOutput(request.output, ".plan.json") : request.plan_path));
   return result;
 }
 
 Json ToJson(const QuantizeResult& result) {
   Json layers = Json::array();
   for (const QuantizedLayer& row : result.layers) {
-    Json json = {{"layer", row.number},   {"name", row.name},           {"planned", row.planned ? "int8" : "float"},
-                 {"ran_as", row.ran_as}, {"as_planned", row.as_planned}};
+    Json json = {{"layer", row.number},
+                 {"name", row.name},
+                 {"planned", row.planned ? "int8" : "float"},
+                 {"ran_as", row.ran_as},
+                 {"as_planned", row.as_planned}};
     if (!row.refused.empty()) json["refused"] = row.refused;
     layers.push_back(std::move(json));
   }
@@ -155,7 +159,8 @@ std::string ToText(const QuantizeResult& result) {
   }
   return FormatTable(rows) + refusals +
          fmt::format("\nscheme {}, calibrated on {} {} samples; what runs was read back from ONNX Runtime {}\n",
-                     result.scheme.Name(), result.calibration_rows, result.random_data ? "RANDOM" : "real", result.runtime);
+                     result.scheme.Name(), result.calibration_rows, result.random_data ? "RANDOM" : "real",
+                     result.runtime);
 }
 
 }  // namespace rlc

@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "rlc/base/error.h"
-#include "rlc/ort/runtime_graph.h"
 #include "rlc/optimize/calibrate_model.h"
 #include "rlc/optimize/data_setup.h"
+#include "rlc/ort/runtime_graph.h"
 #include "rlc/rewrite/plan.h"
 
 namespace rlc {
 
 struct QuantizeRequest {
   std::string input, output;
-  std::string plan_path;              // empty: OUT with .plan.json
+  std::string plan_path;  // empty: OUT with .plan.json
   DataRequest data;
-  std::optional<Scheme> scheme;       // nothing: what this machine's kernels want
+  std::optional<Scheme> scheme;  // nothing: what this machine's kernels want
   RangeOptions range;
-  std::vector<std::string> include;   // layers by number, node name or output name; empty: all
+  std::vector<std::string> include;  // layers by number, node name or output name; empty: all
   std::vector<std::string> exclude;
   int threads = 1;
   StopToken stop;
@@ -29,9 +29,9 @@ struct QuantizeRequest {
 struct QuantizedLayer {
   int number = -1;
   std::string name;
-  bool planned = false;   // int8
-  std::string refused;    // why it stays float, when it was asked for
-  std::string ran_as;     // what the runtime runs, read back from it
+  bool planned = false;  // int8
+  std::string refused;   // why it stays float, when it was asked for
+  std::string ran_as;    // what the runtime runs, read back from it
   bool as_planned = false;
 };
 
@@ -43,8 +43,8 @@ struct QuantizeResult {
   std::string runtime;  // version that was asked what runs
 };
 
-// The plan that quantizes the chosen layers of a model: raise the opset if needed, simplify, quantize. `refused` gets one
-// entry for each chosen layer that cannot be quantized.
+// The plan that quantizes the chosen layers of a model: raise the opset if needed, simplify, quantize. `refused` gets
+// one entry for each chosen layer that cannot be quantized.
 struct QuantizePlan {
   Plan plan;
   std::vector<QuantizedLayer> layers;

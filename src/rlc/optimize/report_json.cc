@@ -42,7 +42,8 @@ Json VerdictOf(const OptimizeRun& run) {
                   {"reason", run.reason},
                   {"interrupted", run.request.stop.StopRequested()}};
   if (run.request.min_gain) {
-    verdict["goal"] = {{"min_gain", *run.request.min_gain}, {"missed", 1 / winner.timing.ratio.value < *run.request.min_gain}};
+    verdict["goal"] = {{"min_gain", *run.request.min_gain},
+                       {"missed", 1 / winner.timing.ratio.value < *run.request.min_gain}};
   }
   return verdict;
 }
@@ -92,9 +93,12 @@ Json LayersOf(const OptimizeRun& run) {
     Json row = {{"number", layer.number},
                 {"name", layer.name},
                 {"signature", layer.signature},
-                {"form", winner.original ? "as it was" : chosen(ActionType::kQuantize) ? "int8" : "float"},
+                {"form", winner.original                 ? "as it was"
+                         : chosen(ActionType::kQuantize) ? "int8"
+                                                         : "float"},
                 {"pruned", chosen(ActionType::kPrune)}};
-    const auto ran = std::find_if(run.ran.begin(), run.ran.end(), [&](const RanAs& r) { return r.layer == layer.number; });
+    const auto ran =
+        std::find_if(run.ran.begin(), run.ran.end(), [&](const RanAs& r) { return r.layer == layer.number; });
     if (ran != run.ran.end() && ran->found()) row["ran_as"] = ran->op;
     if (run.surrogate) {
       const LayerTimes& times = run.surrogate->tables().layers[static_cast<size_t>(layer.number)];
@@ -110,10 +114,12 @@ Json PlanOf(const OptimizeRun& run) {
   const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
   Json actions = Json::array();
   if (!winner.original) {
-    for (const Action& action : ToPlan(run.catalogue, winner.candidate, run.hash).actions) actions.push_back(action.Name());
+    for (const Action& action : ToPlan(run.catalogue, winner.candidate, run.hash).actions)
+      actions.push_back(action.Name());
   }
   Json credits = Json::array();
-  for (const Credit& credit : run.credits) credits.push_back({{"name", credit.name}, {"without", EstimateToJson(credit.ratio)}});
+  for (const Credit& credit : run.credits)
+    credits.push_back({{"name", credit.name}, {"without", EstimateToJson(credit.ratio)}});
   return {{"actions", std::move(actions)}, {"credits", std::move(credits)}};
 }
 
@@ -127,7 +133,8 @@ Json LearningOf(const OptimizeRun& run) {
 Json RefusalsOf(const Catalogue& catalogue) {
   Json refusals = Json::array();
   for (const Catalogue::Refused& refused : catalogue.refusals) {
-    refusals.push_back({{"action", ActionTypeName(refused.type)}, {"layer", refused.layer}, {"reason", refused.reason}});
+    refusals.push_back(
+        {{"action", ActionTypeName(refused.type)}, {"layer", refused.layer}, {"reason", refused.reason}});
   }
   return refusals;
 }
@@ -144,38 +151,39 @@ Json NotMeasuredOf(const OptimizeRun& run) {
 Json MakeReport(const OptimizeRun& run) {
   Json phases = Json::array();
   for (const PhaseTime& phase : run.phases) phases.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
-  Json report = {{"schema", kSchemaVersion},
-                 {"model", {{"path", run.request.input}, {"hash", run.hash}, {"nodes", run.model.graph.nodes().size()}}},
-                 {"output", run.request.output},
-                 {"verdict", VerdictOf(run)},
-                 {"finalists", FinalistsOf(run)},
-                 {"trials", TrialsOf(run)},
-                 {"method", run.method},
-                 {"layers", LayersOf(run)},
-                 {"plan", PlanOf(run)},
-                 {"learning", LearningOf(run)},
-                 {"refusals", RefusalsOf(run.catalogue)},
-                 {"data",
-                  {{"description", run.data->dataset.Describe()},
-                   {"calibration_rows", run.calibration_rows},
-                   {"search_rows", run.search_judge->rows()},
-                   {"final_rows", run.final_rows},
-                   {"metric", run.search_judge->metric()},
-                   {"baseline_score", run.search_judge->baseline().value}}},
-                 {"timing",
-                  {{"rounds", run.timing.rounds},
-                   {"threads", run.timing.threads},
-                   {"pinned_core", run.timing.core},
-                   {"stable", run.timing.stable},
-                   {"denormals_flushed", run.timing.denormals_flushed},
-                   {"control", run.timing.control ? EstimateToJson(run.timing.control->ratio) : Json()}}},
-                 {"machine", ToJson(run.machine)},
-                 {"runtime", run.runtime.version},
-                 {"command", run.request.command},
-                 {"seed", run.request.seed},
-                 {"phases", std::move(phases)},
-                 {"not_measured", NotMeasuredOf(run)},
-                 {"warnings", run.warnings}};
+  Json report = {
+      {"schema", kSchemaVersion},
+      {"model", {{"path", run.request.input}, {"hash", run.hash}, {"nodes", run.model.graph.nodes().size()}}},
+      {"output", run.request.output},
+      {"verdict", VerdictOf(run)},
+      {"finalists", FinalistsOf(run)},
+      {"trials", TrialsOf(run)},
+      {"method", run.method},
+      {"layers", LayersOf(run)},
+      {"plan", PlanOf(run)},
+      {"learning", LearningOf(run)},
+      {"refusals", RefusalsOf(run.catalogue)},
+      {"data",
+       {{"description", run.data->dataset.Describe()},
+        {"calibration_rows", run.calibration_rows},
+        {"search_rows", run.search_judge->rows()},
+        {"final_rows", run.final_rows},
+        {"metric", run.search_judge->metric()},
+        {"baseline_score", run.search_judge->baseline().value}}},
+      {"timing",
+       {{"rounds", run.timing.rounds},
+        {"threads", run.timing.threads},
+        {"pinned_core", run.timing.core},
+        {"stable", run.timing.stable},
+        {"denormals_flushed", run.timing.denormals_flushed},
+        {"control", run.timing.control ? EstimateToJson(run.timing.control->ratio) : Json()}}},
+      {"machine", ToJson(run.machine)},
+      {"runtime", run.runtime.version},
+      {"command", run.request.command},
+      {"seed", run.request.seed},
+      {"phases", std::move(phases)},
+      {"not_measured", NotMeasuredOf(run)},
+      {"warnings", run.warnings}};
   return report;
 }
 

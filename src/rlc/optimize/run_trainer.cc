@@ -40,7 +40,8 @@ class ProgressReader {
       const auto line = ParseJson(pending_.substr(0, end), "progress");
       pending_.erase(0, end + 1);
       if (!line) continue;
-      const auto done = GetDouble(*line, "timesteps"), total = GetDouble(*line, "total"), gain = GetDouble(*line, "gain");
+      const auto done = GetDouble(*line, "timesteps"), total = GetDouble(*line, "total"),
+                 gain = GetDouble(*line, "gain");
       if (done && total && gain) {
         Report(sink_, {"train", *done, *total, 0, fmt::format("mean gain {} (estimate)", FormatPercent(*gain))});
       }
@@ -57,9 +58,10 @@ class ProgressReader {
 Expected<TrainedPolicy> RunTrainer(const std::string& trainer, const TrainRequest& request, const std::string& folder,
                                    double seconds, StopToken stop, const ProgressSink& progress) {
   if (trainer.empty()) {
-    return MakeError(ErrorKind::kUnavailable,
-                     "rlc-train was not found beside rlc or in PATH; build it, set RLC_TRAIN, give --policy FILE, or use --method "
-                     "greedy");
+    return MakeError(
+        ErrorKind::kUnavailable,
+        "rlc-train was not found beside rlc or in PATH; build it, set RLC_TRAIN, give --policy FILE, or use --method "
+        "greedy");
   }
   RLC_RETURN_IF_ERROR(MakeFolders(folder));
   const std::string request_path = JoinPath(folder, "request.json");

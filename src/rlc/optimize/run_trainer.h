@@ -17,8 +17,8 @@ struct TrainedPolicy {
   std::vector<std::pair<double, double>> curve;  // timesteps, mean gain of the episodes that ended
 };
 
-// Runs `trainer` on the request, with results in `folder`. Error, kUnavailable: no trainer, or it failed (its last words);
-// kInterrupted: told to stop.
+// Runs `trainer` on the request, with results in `folder`. Error, kUnavailable: no trainer, or it failed (its last
+// words); kInterrupted: told to stop.
 Expected<TrainedPolicy> RunTrainer(const std::string& trainer, const TrainRequest& request, const std::string& folder,
                                    double seconds, StopToken stop, const ProgressSink& progress);
 

@@ -10,8 +10,8 @@
 
 namespace rlc {
 
-// Types and opset conversion through the onnx library, constants through ONNX Runtime (loaded only when a fold asks for it).
-// The model is asked which nodes call its functions and must outlive this object.
+// Types and opset conversion through the onnx library, constants through ONNX Runtime (loaded only when a fold asks for
+// it). The model is asked which nodes call its functions and must outlive this object.
 class StandardServices {
  public:
   explicit StandardServices(const Model& model) : types_(model) {}

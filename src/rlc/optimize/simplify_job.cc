@@ -20,10 +20,11 @@ Expected<CheckResult> CheckSame(const Model& before, const Model& after, const S
   result.runs = request.check;
   for (const OutputDeviation& output : deviations) {
     if (!(output.relative_rms <= kExactTolerance)) {
-      return MakeError(ErrorKind::kCheckFailed,
-                       "{}: output '{}' deviates by {:.3g} (relative RMS, at most {:.0e} expected); nothing was written. Please "
-                       "report this model; --skip RULE leaves a rule out, --explain lists what was applied",
-                       request.input, output.name, output.relative_rms, kExactTolerance);
+      return MakeError(
+          ErrorKind::kCheckFailed,
+          "{}: output '{}' deviates by {:.3g} (relative RMS, at most {:.0e} expected); nothing was written. Please "
+          "report this model; --skip RULE leaves a rule out, --explain lists what was applied",
+          request.input, output.name, output.relative_rms, kExactTolerance);
     }
     result.largest_relative_rms = std::max(result.largest_relative_rms, output.relative_rms);
   }
@@ -72,12 +73,9 @@ Json ToJson(const SimplifyResult& result) {
     }
     return json;
   };
-  Json json = {{"before", ToJson(result.before)},
-               {"after", ToJson(result.after)},
-               {"changed", result.report.changed()},
-               {"rounds", result.report.rounds},
-               {"applied", events(result.report.applied)},
-               {"refused", events(result.report.refused)}};
+  Json json = {{"before", ToJson(result.before)},          {"after", ToJson(result.after)},
+               {"changed", result.report.changed()},       {"rounds", result.report.rounds},
+               {"applied", events(result.report.applied)}, {"refused", events(result.report.refused)}};
   if (result.check) {
     json["check"] = {{"runs", result.check->runs}, {"largest_relative_rms", result.check->largest_relative_rms}};
   }

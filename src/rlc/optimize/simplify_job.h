@@ -17,7 +17,7 @@ namespace rlc {
 struct SimplifyRequest {
   std::string input, output;  // paths, "-" for stdin / stdout
   PipelineOptions pipeline;
-  int check = 0;              // compare outputs on this many random inputs; 0: do not run anything
+  int check = 0;  // compare outputs on this many random inputs; 0: do not run anything
   std::map<std::string, std::vector<int64_t>> shapes;  // shapes to run with, for inputs with free dimensions
   uint64_t seed = 0;
   bool external_data = false;

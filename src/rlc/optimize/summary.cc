@@ -49,9 +49,7 @@ void AddLayers(const Graph& graph, ModelSummary& summary) {
   }
 }
 
-std::string MacsText(int64_t macs) {
-  return macs < 0 ? "depends on input" : FormatCount(static_cast<double>(macs));
-}
+std::string MacsText(int64_t macs) { return macs < 0 ? "depends on input" : FormatCount(static_cast<double>(macs)); }
 
 }  // namespace
 
@@ -73,8 +71,12 @@ ModelSummary Summarize(const Model& model) {
 }
 
 Json ToJson(const ModelSummary& summary) {
-  Json json = {{"nodes", summary.nodes},       {"ops", summary.ops},       {"parameters", summary.parameters},
-               {"constant_bytes", summary.constant_bytes}, {"layers", summary.layers}, {"ir_version", summary.ir_version},
+  Json json = {{"nodes", summary.nodes},
+               {"ops", summary.ops},
+               {"parameters", summary.parameters},
+               {"constant_bytes", summary.constant_bytes},
+               {"layers", summary.layers},
+               {"ir_version", summary.ir_version},
                {"opset", summary.opset}};
   json["macs"] = summary.macs < 0 ? Json() : Json(summary.macs);
   return json;
@@ -84,7 +86,8 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
+    for (size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
   }
   std::string text;
   for (size_t number = 0; number < rows.size(); ++number) {

@@ -17,7 +17,7 @@ struct ModelSummary {
   int nodes = 0;                   // all of them
   int64_t parameters = 0;          // elements of constants that are not shape arithmetic (float and quantized types)
   int64_t constant_bytes = 0;      // bytes of all constants, shared ones once
-  int64_t macs = -1;               // multiply-accumulates of all layers for the static shapes; -1: some shape is not static
+  int64_t macs = -1;  // multiply-accumulates of all layers for the static shapes; -1: some shape is not static
   int layers = 0;
   int64_t ir_version = 0;
   int opset = 0;

@@ -17,7 +17,8 @@ Expected<void> PrepareTables(OptimizeRun& run) {
   run.started = run.request.clock();
   RLC_RETURN_IF_ERROR(Prepare(run));
   if (!run.kinds.approximate()) {
-    return MakeError(ErrorKind::kUsage, "there is nothing to learn with exact actions only; give --data, or --actions int8,prune");
+    return MakeError(ErrorKind::kUsage,
+                     "there is nothing to learn with exact actions only; give --data, or --actions int8,prune");
   }
   RLC_RETURN_IF_ERROR(BuildActions(run));
   if (run.catalogue.entries.empty()) {
@@ -71,7 +72,8 @@ Expected<TrainSummary> TrainPolicy(const OptimizeRequest& request, const std::st
   return trained.summary;
 }
 
-Expected<Comparison> CompareMethods(const OptimizeRequest& request, const std::vector<std::string>& methods, int seeds) {
+Expected<Comparison> CompareMethods(const OptimizeRequest& request, const std::vector<std::string>& methods,
+                                    int seeds) {
   RLC_CHECK(request.evaluations.has_value());
   for (const std::string& name : methods) {
     if (FindMethod(name) == nullptr) {
@@ -89,8 +91,9 @@ Expected<Comparison> CompareMethods(const OptimizeRequest& request, const std::v
     const uint64_t number = request.seed + static_cast<uint64_t>(seed);
     std::unique_ptr<Policy> policy;
     if (std::find(methods.begin(), methods.end(), "rl") != methods.end()) {
-      RLC_ASSIGN_OR_RETURN(const TrainedPolicy trained,
-                           TrainFor(run, number, JoinPath(run.folder->path(), fmt::format("train{}", seed)), kTrainSeconds));
+      RLC_ASSIGN_OR_RETURN(
+          const TrainedPolicy trained,
+          TrainFor(run, number, JoinPath(run.folder->path(), fmt::format("train{}", seed)), kTrainSeconds));
       RLC_ASSIGN_OR_RETURN(policy, LoadPolicy(trained.policy_path, static_cast<int>(run.catalogue.layers.size())));
     }
     for (const std::string& name : methods) {
@@ -122,7 +125,8 @@ std::string ToText(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows = {{"method", "seed", "speed-up", "reached after", "evaluations"}};
   for (const ComparedRun& run : comparison.runs) {
     rows.push_back({run.method, std::to_string(run.seed), FormatRatio(1 / (1 - run.best_gain)),
-                    run.best_so_far.empty() ? "-" : std::to_string(run.best_so_far.back().first), std::to_string(run.evaluations)});
+                    run.best_so_far.empty() ? "-" : std::to_string(run.best_so_far.back().first),
+                    std::to_string(run.evaluations)});
   }
   return fmt::format("{}: best measured speed-up with a drop of at most {} ({})\n\n{}", comparison.model,
                      FormatPoints(comparison.max_drop), comparison.metric, FormatTable(rows));

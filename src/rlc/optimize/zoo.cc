@@ -50,8 +50,8 @@ std::optional<int64_t> TakeNumber(std::string_view& text) {
 }
 
 std::optional<Step> ParseStep(std::string_view text) {
-  static constexpr std::array<std::string_view, 13> kWords = {"conv",    "dw",     "bn",   "relu6", "relu", "hswish", "silu",
-                                                              "sigmoid", "max",    "avg",  "gap",   "fc",   ""};
+  static constexpr std::array<std::string_view, 13> kWords = {
+      "conv", "dw", "bn", "relu6", "relu", "hswish", "silu", "sigmoid", "max", "avg", "gap", "fc", ""};
   Step step;
   for (std::string_view word : kWords) {
     if (text.starts_with(word)) {
@@ -60,7 +60,8 @@ std::optional<Step> ParseStep(std::string_view text) {
       break;
     }
   }
-  const bool sized = step.word == "conv" || step.word == "fc" || step.word == "dw" || step.word == "max" || step.word == "avg";
+  const bool sized =
+      step.word == "conv" || step.word == "fc" || step.word == "dw" || step.word == "max" || step.word == "avg";
   if (step.word.empty()) return std::nullopt;
   if (sized) {
     const auto size = TakeNumber(text);
@@ -89,16 +90,17 @@ class Builder {
       : rng_(seed), channels_(channels), height_(height), width_(width) {
     graph_.SetName("zoo");
     graph_.SetOpset("", 17);
-    top_ = graph_.AddInput("input", Type::Tensor(DType::kFloat, Shape{Dim::Named("N"), Dim::Of(channels), Dim::Of(height),
-                                                                      Dim::Of(width)}));
+    top_ = graph_.AddInput("input", Type::Tensor(DType::kFloat, Shape{Dim::Named("N"), Dim::Of(channels),
+                                                                      Dim::Of(height), Dim::Of(width)}));
   }
 
   // False: the step does not fit what came before.
   bool Add(const Step& step) {
     if (step.word == "fc") return Dense(step.size);
     if (flat_) return step.word == "relu" || step.word == "sigmoid" ? Activation(step.word) : false;
-    if (step.word == "conv") return Conv(step.size, step.kernel ? step.kernel : 3, step.stride ? step.stride : 1,
-                                         step.groups ? step.groups : 1);
+    if (step.word == "conv")
+      return Conv(step.size, step.kernel ? step.kernel : 3, step.stride ? step.stride : 1,
+                  step.groups ? step.groups : 1);
     if (step.word == "dw") return Conv(channels_, step.size, step.stride ? step.stride : 1, channels_);
     if (step.word == "bn") return BatchNorm();
     if (step.word == "max" || step.word == "avg") return Pool(step);
@@ -120,7 +122,8 @@ class Builder {
     if (start.channels != end.channels || start.height != end.height || start.width != end.width) {
       top_ = start.top, channels_ = start.channels, height_ = start.height, width_ = start.width;
       const int64_t stride = (start.height + end.height - 1) / end.height;
-      if (!Conv(end.channels, 1, stride, 1) || height_ != end.height || width_ != end.width || !BatchNorm()) return false;
+      if (!Conv(end.channels, 1, stride, 1) || height_ != end.height || width_ != end.width || !BatchNorm())
+        return false;
     } else {
       top_ = start.top;
     }
@@ -148,7 +151,8 @@ class Builder {
 
   std::string Label(std::string_view op) { return fmt::format("{}_{}", op, count_++); }
 
-  ValueId Node1(std::string op, std::vector<ValueId> inputs, std::vector<Attribute> attributes = {}, std::string name = "") {
+  ValueId Node1(std::string op, std::vector<ValueId> inputs, std::vector<Attribute> attributes = {},
+                std::string name = "") {
     Node node;
     node.op = op;
     node.name = Label(op);
@@ -268,7 +272,8 @@ class Builder {
 };
 
 Unexpected BadStep(size_t number, std::string_view text, std::string_view why) {
-  return MakeError(ErrorKind::kUsage, "custom model: step {} ('{}') {}; see 'rlc zoo --help' for the steps", number, text, why);
+  return MakeError(ErrorKind::kUsage, "custom model: step {} ('{}') {}; see 'rlc zoo --help' for the steps", number,
+                   text, why);
 }
 
 Expected<Builder> StartBuilder(std::string_view text, uint64_t seed) {
@@ -300,7 +305,10 @@ Expected<Graph> Build(std::string_view spec, uint64_t seed) {
     const size_t closing = std::min(text.find(']'), text.size());
     const auto step = ParseStep(text.substr(0, closing));
     if (!step) return BadStep(i, parts[i], "is not a step that the zoo knows");
-    if (!builder.Add(*step)) return BadStep(i, parts[i], "does not fit what comes before it (image too small, already flattened, or more than 67 million weights)");
+    if (!builder.Add(*step))
+      return BadStep(
+          i, parts[i],
+          "does not fit what comes before it (image too small, already flattened, or more than 67 million weights)");
     for (char c : text.substr(closing)) {
       if (c != ']' || !builder.CloseBlock()) return BadStep(i, parts[i], "closes a block whose two paths do not meet");
     }
@@ -325,7 +333,8 @@ Expected<Model> MakeZooModel(std::string_view name, uint64_t seed) {
     if (named.name == name) spec = named.spec;
   }
   if (spec.empty()) {
-    return MakeError(ErrorKind::kUsage, "no zoo model '{}'; there are {} and custom:SPEC", name, fmt::join(ZooNames(), ", "));
+    return MakeError(ErrorKind::kUsage, "no zoo model '{}'; there are {} and custom:SPEC", name,
+                     fmt::join(ZooNames(), ", "));
   }
   Model model;
   model.ir_version = 8;

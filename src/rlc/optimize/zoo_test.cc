@@ -37,10 +37,11 @@ TEST(MakeZooModel, BuildsResidualBlocksWithProjection) {
 }
 
 TEST(MakeZooModel, NamesTheStepThatIsWrong) {
-  for (const char* spec : {"custom:", "custom:3x32", "custom:3x32x32,conf8", "custom:3x32x32,conv", "custom:3x32x32,conv8k3k3",
-                           "custom:3x32x32,[conv8", "custom:3x32x32,conv8]", "custom:3x32x32,gap,conv8", "custom:3x4x4,conv8k9p",
-                           "custom:3x32x32,conv99999999999999999999", "custom:4096x4096x4096,fc4096", "custom:1x1x1,max2",
-                           "custom:3x32x32,conv8g2", "nothing"}) {
+  for (const char* spec :
+       {"custom:", "custom:3x32", "custom:3x32x32,conf8", "custom:3x32x32,conv", "custom:3x32x32,conv8k3k3",
+        "custom:3x32x32,[conv8", "custom:3x32x32,conv8]", "custom:3x32x32,gap,conv8", "custom:3x4x4,conv8k9p",
+        "custom:3x32x32,conv99999999999999999999", "custom:4096x4096x4096,fc4096", "custom:1x1x1,max2",
+        "custom:3x32x32,conv8g2", "nothing"}) {
     const auto model = MakeZooModel(spec, 0);
     ASSERT_FALSE(model) << spec;
     EXPECT_EQ(model.error().kind, ErrorKind::kUsage);

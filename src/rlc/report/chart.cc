@@ -21,7 +21,7 @@ struct Axis {
 bool Finite(const ChartPoint& point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 
 // The range of one coordinate over all points, widened to round ticks.
-Axis AxisOver(const Chart& chart, double ChartPoint::*coordinate, double from, double to, std::vector<double>& ticks) {
+Axis AxisOver(const Chart& chart, double ChartPoint::* coordinate, double from, double to, std::vector<double>& ticks) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const ChartSeries& series : chart.series) {
     for (const ChartPoint& point : series.points) {
@@ -43,21 +43,26 @@ std::string RenderAxes(const Chart& chart, const Axis& x, const Axis& y, const s
                        const std::vector<double>& y_ticks) {
   std::string svg;
   for (const double tick : x_ticks) {
-    svg += fmt::format("<line class=grid x1={0:.1f} x2={0:.1f} y1={1:.0f} y2={2:.0f}></line>", x.At(tick), kTop, kHeight - kBottom);
-    svg += fmt::format("<text class=tick x={:.1f} y={} text-anchor=middle>{}</text>", x.At(tick), kHeight - kBottom + 18,
-                       TickText(tick));
+    svg += fmt::format("<line class=grid x1={0:.1f} x2={0:.1f} y1={1:.0f} y2={2:.0f}></line>", x.At(tick), kTop,
+                       kHeight - kBottom);
+    svg += fmt::format("<text class=tick x={:.1f} y={} text-anchor=middle>{}</text>", x.At(tick),
+                       kHeight - kBottom + 18, TickText(tick));
   }
   for (const double tick : y_ticks) {
-    svg += fmt::format("<line class=grid x1={0:.0f} x2={1:.0f} y1={2:.1f} y2={2:.1f}></line>", kLeft, kWidth - kRight, y.At(tick));
-    svg += fmt::format("<text class=tick x={} y={:.1f} text-anchor=end>{}</text>", kLeft - 8, y.At(tick) + 4, TickText(tick));
+    svg += fmt::format("<line class=grid x1={0:.0f} x2={1:.0f} y1={2:.1f} y2={2:.1f}></line>", kLeft, kWidth - kRight,
+                       y.At(tick));
+    svg += fmt::format("<text class=tick x={} y={:.1f} text-anchor=end>{}</text>", kLeft - 8, y.At(tick) + 4,
+                       TickText(tick));
   }
-  svg += fmt::format("<text class=label x={} y={} text-anchor=middle>{}</text>", (kLeft + kWidth - kRight) / 2, kHeight - 8,
-                     Escape(chart.x_label));
+  svg += fmt::format("<text class=label x={} y={} text-anchor=middle>{}</text>", (kLeft + kWidth - kRight) / 2,
+                     kHeight - 8, Escape(chart.x_label));
   svg += fmt::format("<text class=label transform='translate(14 {}) rotate(-90)' text-anchor=middle>{}</text>",
                      (kTop + kHeight - kBottom) / 2, Escape(chart.y_label));
   for (const auto& [at, word] : chart.vertical_marks) {
-    svg += fmt::format("<line class=mark x1={0:.1f} x2={0:.1f} y1={1:.0f} y2={2:.0f}></line>", x.At(at), kTop, kHeight - kBottom);
-    svg += fmt::format("<text class=tick x={:.1f} y={} text-anchor=end>{}</text>", x.At(at) - 4, kTop + 12, Escape(word));
+    svg += fmt::format("<line class=mark x1={0:.1f} x2={0:.1f} y1={1:.0f} y2={2:.0f}></line>", x.At(at), kTop,
+                       kHeight - kBottom);
+    svg +=
+        fmt::format("<text class=tick x={:.1f} y={} text-anchor=end>{}</text>", x.At(at) - 4, kTop + 12, Escape(word));
   }
   return svg;
 }
@@ -67,8 +72,8 @@ std::string RenderSeries(const ChartSeries& series, const Axis& x, const Axis& y
   for (const ChartPoint& point : series.points) {
     if (!Finite(point)) continue;
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.At(point.x), y.At(point.y));
-    dots += fmt::format("<circle class={} cx={:.1f} cy={:.1f} r=4><title>{}</title></circle>", series.css_class, x.At(point.x),
-                        y.At(point.y), Escape(point.title));
+    dots += fmt::format("<circle class={} cx={:.1f} cy={:.1f} r=4><title>{}</title></circle>", series.css_class,
+                        x.At(point.x), y.At(point.y), Escape(point.title));
   }
   return series.line ? fmt::format("<path class='line {}' d='{}'></path>", series.css_class, path) + dots : dots;
 }
@@ -103,12 +108,14 @@ std::string RenderChart(const Chart& chart) {
   std::vector<double> x_ticks, y_ticks;
   const Axis x = AxisOver(chart, &ChartPoint::x, kLeft, kWidth - kRight, x_ticks);
   const Axis y = AxisOver(chart, &ChartPoint::y, kHeight - kBottom, kTop, y_ticks);
-  std::string svg = fmt::format("<svg viewBox='0 0 {} {}' role=img aria-label='{}'>", kWidth, kHeight, Escape(chart.title));
+  std::string svg =
+      fmt::format("<svg viewBox='0 0 {} {}' role=img aria-label='{}'>", kWidth, kHeight, Escape(chart.title));
   svg += RenderAxes(chart, x, y, x_ticks, y_ticks);
   std::string legend;
   for (const ChartSeries& series : chart.series) {
     svg += RenderSeries(series, x, y);
-    if (!series.points.empty()) legend += fmt::format("<span class='key {}'>{}</span>", series.css_class, Escape(series.name));
+    if (!series.points.empty())
+      legend += fmt::format("<span class='key {}'>{}</span>", series.css_class, Escape(series.name));
   }
   return svg + "</svg><p class=legend>" + legend + "</p>";
 }

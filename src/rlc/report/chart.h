@@ -1,5 +1,5 @@
-// Charts as inline SVG: points and lines over two axes with round ticks. Colours come from the page's style sheet, so that
-// dark mode and printing work.
+// Charts as inline SVG: points and lines over two axes with round ticks. Colours come from the page's style sheet, so
+// that dark mode and printing work.
 #ifndef RLC_REPORT_CHART_H_
 #define RLC_REPORT_CHART_H_
 
@@ -18,11 +18,11 @@ struct ChartSeries {
   std::string name;
   std::string css_class;  // "trial", "front", "winner", "baseline"
   std::vector<ChartPoint> points;
-  bool line = false;      // joined in order; else dots
+  bool line = false;  // joined in order; else dots
 };
 
 struct Chart {
-  std::string title;      // for screen readers
+  std::string title;  // for screen readers
   std::string x_label, y_label;
   std::vector<ChartSeries> series;
   std::vector<std::pair<double, std::string>> vertical_marks;  // dashed lines at x, with a word

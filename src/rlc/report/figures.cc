@@ -30,9 +30,13 @@ Expected<Estimate> ReadNeededEstimate(const Json& object, std::string_view key) 
   return *estimate;
 }
 
-std::string SpeedupText(const Estimate& e) { return fmt::format("{:.2f}x ({:.2f} \u2013 {:.2f})", e.value, e.low, e.high); }
+std::string SpeedupText(const Estimate& e) {
+  return fmt::format("{:.2f}x ({:.2f} \u2013 {:.2f})", e.value, e.low, e.high);
+}
 
-std::string LatencyText(const Estimate& e) { return fmt::format("{:.3g} ms ({:.3g} \u2013 {:.3g})", e.value, e.low, e.high); }
+std::string LatencyText(const Estimate& e) {
+  return fmt::format("{:.3g} ms ({:.3g} \u2013 {:.3g})", e.value, e.low, e.high);
+}
 
 std::string PointsText(const Estimate& e) {
   return fmt::format("{:.2f} points ({:.2f} to {:.2f})", 100 * e.value, 100 * e.low, 100 * e.high);

@@ -16,9 +16,9 @@ namespace rlc {
 Expected<std::optional<Estimate>> ReadEstimate(const Json& object, std::string_view key);
 Expected<Estimate> ReadNeededEstimate(const Json& object, std::string_view key);
 
-std::string SpeedupText(const Estimate& estimate);   // "1.34x (1.31 - 1.37)"
-std::string LatencyText(const Estimate& estimate);   // "0.92 ms (0.91 - 0.93)"
-std::string PointsText(const Estimate& estimate);    // "0.05 points (-0.20 - 0.30)"
+std::string SpeedupText(const Estimate& estimate);  // "1.34x (1.31 - 1.37)"
+std::string LatencyText(const Estimate& estimate);  // "0.92 ms (0.91 - 0.93)"
+std::string PointsText(const Estimate& estimate);   // "0.05 points (-0.20 - 0.30)"
 
 // For HTML text and attribute values.
 std::string Escape(std::string_view text);

@@ -49,16 +49,19 @@ Expected<std::string> VerdictSection(const Json& report) {
   RLC_ASSIGN_OR_RETURN(const bool random_data, GetBool(*verdict, "random_data"));
   std::string details;
   for (const std::string& detail : words.details) details += (details.empty() ? "" : "; ") + detail;
-  std::string html = fmt::format("<h1>rlc optimize {}</h1><p class='verdict{}'>{}</p><p class=sub>{}.</p><dl class=cards>",
-                                 Escape(path), words.good ? " good" : "", Escape(words.headline), Escape(details));
+  std::string html =
+      fmt::format("<h1>rlc optimize {}</h1><p class='verdict{}'>{}</p><p class=sub>{}.</p><dl class=cards>",
+                  Escape(path), words.good ? " good" : "", Escape(words.headline), Escape(details));
   html += Card("Latency before", LatencyText(before), "median, 95 % interval");
   html += Card("Latency after", LatencyText(after), "median, 95 % interval");
   html += Card("Accuracy drop", drop ? PointsText(*drop) : "not measured",
-               drop ? fmt::format("{} held-out samples{}", drop->samples, random_data ? ", RANDOM inputs" : "") : "no change to judge");
+               drop ? fmt::format("{} held-out samples{}", drop->samples, random_data ? ", RANDOM inputs" : "")
+                    : "no change to judge");
   html += Card("File size", FormatBytes(static_cast<double>(bytes_after)),
                fmt::format("was {}", FormatBytes(static_cast<double>(bytes_before))));
-  html += Card("Energy of a run", energy ? fmt::format("{:.3g} mJ ({:.3g} \u2013 {:.3g})", energy->value, energy->low, energy->high)
-                                         : "not measured",
+  html += Card("Energy of a run",
+               energy ? fmt::format("{:.3g} mJ ({:.3g} \u2013 {:.3g})", energy->value, energy->low, energy->high)
+                      : "not measured",
                energy ? "idle subtracted" : "see \u201cNot measured\u201d");
   return html + "</dl>";
 }
@@ -108,8 +111,9 @@ std::vector<TrialPoint> ParetoFront(std::vector<TrialPoint> points) {
 }
 
 ChartPoint AsChartPoint(const TrialPoint& point) {
-  return {100 * point.drop, point.ratio,
-          fmt::format("{}: {:.3f} of the time, {:.2f} points", point.name.substr(0, 200), point.ratio, 100 * point.drop)};
+  return {
+      100 * point.drop, point.ratio,
+      fmt::format("{}: {:.3f} of the time, {:.2f} points", point.name.substr(0, 200), point.ratio, 100 * point.drop)};
 }
 
 Expected<std::string> TrialsSection(const Json& report) {
@@ -117,13 +121,17 @@ Expected<std::string> TrialsSection(const Json& report) {
   RLC_ASSIGN_OR_RETURN(const std::string method, GetString(report, "method"));
   RLC_ASSIGN_OR_RETURN(const Json* verdict, GetObject(report, "verdict"));
   RLC_ASSIGN_OR_RETURN(const double max_drop, GetDouble(*verdict, "max_drop"));
-  Chart scatter{"Latency against accuracy drop of all trials", "accuracy drop on the search split, points",
-                "latency / original", {}, {{100 * max_drop, "limit"}}};
+  Chart scatter{"Latency against accuracy drop of all trials",
+                "accuracy drop on the search split, points",
+                "latency / original",
+                {},
+                {{100 * max_drop, "limit"}}};
   ChartSeries all{"trials", "trial", {}, false}, front{"Pareto front", "front", {}, true};
   std::vector<std::vector<std::string>> rows = {{"trial", "latency / original", "drop, points"}};
   for (const TrialPoint& point : trials.points) {
     all.points.push_back(AsChartPoint(point));
-    if (rows.size() <= 300) rows.push_back({point.name, fmt::format("{:.3f}", point.ratio), fmt::format("{:.2f}", 100 * point.drop)});
+    if (rows.size() <= 300)
+      rows.push_back({point.name, fmt::format("{:.3f}", point.ratio), fmt::format("{:.2f}", 100 * point.drop)});
   }
   for (const TrialPoint& point : ParetoFront(trials.points)) front.points.push_back(AsChartPoint(point));
   scatter.series = {all, {"the original", "baseline", {{0, 1, "the original"}}, false}, front};
@@ -137,8 +145,8 @@ Expected<std::string> TrialsSection(const Json& report) {
     best.points.push_back({static_cast<double>(point.evaluation), lowest, point.name.substr(0, 200)});
   }
   progress.series = {best};
-  std::string html = Heading("Trials") + fmt::format("<p class=muted>{} measured with method {}; {} failed.</p>", trials.points.size(),
-                                                     Escape(method), trials.failures.size());
+  std::string html = Heading("Trials") + fmt::format("<p class=muted>{} measured with method {}; {} failed.</p>",
+                                                     trials.points.size(), Escape(method), trials.failures.size());
   html += RenderChart(scatter) + Details("The trials as a table", Table(rows));
   if (!trials.failures.empty()) {
     auto failures = trials.failures;
@@ -150,7 +158,8 @@ Expected<std::string> TrialsSection(const Json& report) {
 
 Expected<std::string> FinalistsSection(const Json& report) {
   RLC_ASSIGN_OR_RETURN(const Json* finalists, GetArray(report, "finalists"));
-  std::vector<std::vector<std::string>> rows = {{"finalist", "latency", "speed-up", "", "drop, search", "drop, final", "size"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"finalist", "latency", "speed-up", "", "drop, search", "drop, final", "size"}};
   std::vector<bool> marked = {false};
   for (const Json& finalist : *finalists) {
     RLC_ASSIGN_OR_RETURN(const std::string name, GetString(finalist, "name"));
@@ -162,12 +171,14 @@ Expected<std::string> FinalistsSection(const Json& report) {
     RLC_ASSIGN_OR_RETURN(const int64_t bytes, GetInt(finalist, "bytes"));
     RLC_ASSIGN_OR_RETURN(const bool winner, GetBool(finalist, "winner"));
     const Estimate speedup{1 / ratio.value, 1 / ratio.high, 1 / ratio.low, ratio.samples, "x"};
-    rows.push_back({name, LatencyText(latency), SpeedupText(speedup), change, search_drop ? PointsText(*search_drop) : "\u2013",
-                    final_drop ? PointsText(*final_drop) : "\u2013", FormatBytes(static_cast<double>(bytes))});
+    rows.push_back({name, LatencyText(latency), SpeedupText(speedup), change,
+                    search_drop ? PointsText(*search_drop) : "\u2013", final_drop ? PointsText(*final_drop) : "\u2013",
+                    FormatBytes(static_cast<double>(bytes))});
     marked.push_back(winner);
   }
   return Heading("Finalists") +
-         "<p class=muted>Timed afresh, interleaved, in one process. The final split was looked at once, by those faster than the "
+         "<p class=muted>Timed afresh, interleaved, in one process. The final split was looked at once, by those "
+         "faster than the "
          "original.</p>" +
          Table(rows, marked);
 }
@@ -185,8 +196,11 @@ Expected<std::string> PlanSection(const Json& report) {
     rows.push_back({name, fmt::format("{:.3f} ({:.3f} \u2013 {:.3f})", without.value, without.low, without.high)});
   }
   if (rows.size() > 1) {
-    html += "<p class=muted>Measured credit: above 1, leaving the part out makes the result slower. An interval that holds 1 shows no "
-            "effect.</p>" + Table(rows);
+    html +=
+        "<p class=muted>Measured credit: above 1, leaving the part out makes the result slower. An interval that holds "
+        "1 shows no "
+        "effect.</p>" +
+        Table(rows);
   }
   std::string list = "<ol>";
   for (const std::string& action : actions) list += fmt::format("<li><code>{}</code></li>", Escape(action));
@@ -219,8 +233,9 @@ Expected<std::string> LayersSection(const Json& report) {
     RLC_ASSIGN_OR_RETURN(const std::string reason, GetString(refusal, "reason"));
     refused.push_back({action, std::to_string(layer), reason});
   }
-  std::string html = Heading("Layers") + "<p class=muted>\u201cRan as\u201d is read back from the runtime. Times are of the layer alone, "
-                                         "from this machine\u2019s tables; with \u2013 where none was taken.</p>";
+  std::string html = Heading("Layers") +
+                     "<p class=muted>\u201cRan as\u201d is read back from the runtime. Times are of the layer alone, "
+                     "from this machine\u2019s tables; with \u2013 where none was taken.</p>";
   html += Details(fmt::format("{} layers", rows.size() - 1), Table(rows));
   if (refused.size() > 1) html += Details(fmt::format("{} refused actions", refused.size() - 1), Table(refused));
   return html;
@@ -237,7 +252,8 @@ Expected<std::string> LearningSection(const Json& report) {
     }
     gain.points.push_back({point[0].get<double>(), 100 * point[1].get<double>(), ""});
   }
-  return Heading("Learning") + RenderChart({"Learning curve", "timesteps on the surrogate", "mean gain, % (estimate)", {gain}, {}});
+  return Heading("Learning") +
+         RenderChart({"Learning curve", "timesteps on the surrogate", "mean gain, % (estimate)", {gain}, {}});
 }
 
 Expected<std::string> CircumstancesSection(const Json& report) {
@@ -290,17 +306,19 @@ Expected<std::string> CircumstancesSection(const Json& report) {
 Expected<std::string> RenderHtml(const Json& report) {
   RLC_ASSIGN_OR_RETURN(const int64_t schema, GetInt(report, "schema"));
   if (schema != kSchemaVersion) {
-    return MakeError(ErrorKind::kInvalidInput, "report: schema version {}, this rlc renders {}", schema, kSchemaVersion);
+    return MakeError(ErrorKind::kInvalidInput, "report: schema version {}, this rlc renders {}", schema,
+                     kSchemaVersion);
   }
   std::string body;
-  for (const auto section : {VerdictSection, FinalistsSection, TrialsSection, PlanSection, LayersSection, LearningSection,
-                             CircumstancesSection}) {
+  for (const auto section : {VerdictSection, FinalistsSection, TrialsSection, PlanSection, LayersSection,
+                             LearningSection, CircumstancesSection}) {
     RLC_ASSIGN_OR_RETURN(const std::string html, section(report));
     body += html;
   }
-  return fmt::format("<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-                     "<title>rlc optimize: report</title><style>{}</style><main>{}</main></html>\n",
-                     kStyleSheet, body);
+  return fmt::format(
+      "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+      "<title>rlc optimize: report</title><style>{}</style><main>{}</main></html>\n",
+      kStyleSheet, body);
 }
 
 }  // namespace rlc

@@ -9,8 +9,8 @@
 
 namespace rlc {
 
-// A page that needs nothing but itself: no scripts, no fonts, no requests. Everything from the report is escaped. Error: another
-// schema version, a field that is missing or of the wrong type (its name is in the sentence).
+// A page that needs nothing but itself: no scripts, no fonts, no requests. Everything from the report is escaped.
+// Error: another schema version, a field that is missing or of the wrong type (its name is in the sentence).
 Expected<std::string> RenderHtml(const Json& report);
 
 // The verdict in two to four lines of text, the first of which says it all. Error: as RenderHtml.

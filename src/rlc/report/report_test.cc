@@ -40,30 +40,53 @@ Json SampleReport() {
             {"energy", nullptr},
             {"reason", ""},
             {"interrupted", false}}},
-          {"finalists",
-           Json::array({{{"name", "the original"},
-                         {"latency", Estimated(0.92, 0.91, 0.93)},
-                         {"ratio", Estimated(1, 1, 1)},
-                         {"change", "no difference"},
-                         {"bytes", 1000},
-                         {"search_drop", nullptr},
-                         {"final_drop", nullptr},
-                         {"winner", false}}})},
-          {"trials", Json::array({{{"name", "nothing"}, {"actions", 0}, {"evaluation", 1}, {"seconds", 1.5},
-                                   {"ratio", Estimated(0.9, 0.89, 0.91)}, {"drop", Estimated(0, 0, 0)}},
-                                  {{"name", "prune layer1 0.50"}, {"actions", 1}, {"evaluation", 2}, {"seconds", 3.0},
+          {"finalists", Json::array({{{"name", "the original"},
+                                      {"latency", Estimated(0.92, 0.91, 0.93)},
+                                      {"ratio", Estimated(1, 1, 1)},
+                                      {"change", "no difference"},
+                                      {"bytes", 1000},
+                                      {"search_drop", nullptr},
+                                      {"final_drop", nullptr},
+                                      {"winner", false}}})},
+          {"trials", Json::array({{{"name", "nothing"},
+                                   {"actions", 0},
+                                   {"evaluation", 1},
+                                   {"seconds", 1.5},
+                                   {"ratio", Estimated(0.9, 0.89, 0.91)},
+                                   {"drop", Estimated(0, 0, 0)}},
+                                  {{"name", "prune layer1 0.50"},
+                                   {"actions", 1},
+                                   {"evaluation", 2},
+                                   {"seconds", 3.0},
                                    {"failure", "ran longer than 5.00 s and was killed"}}})},
           {"method", "greedy"},
-          {"layers", Json::array({{{"number", 0}, {"name", "conv0"}, {"signature", "conv 3x3"}, {"form", "int8"},
-                                   {"pruned", false}, {"ran_as", "QLinearConv"}, {"float_ms", 0.2}, {"int8_ms", nullptr}}})},
-          {"plan", {{"actions", {"simplify@*"}}, {"credits", Json::array({{{"name", "rule x"}, {"without", Estimated(1.1, 1.0, 1.2)}}})}}},
+          {"layers", Json::array({{{"number", 0},
+                                   {"name", "conv0"},
+                                   {"signature", "conv 3x3"},
+                                   {"form", "int8"},
+                                   {"pruned", false},
+                                   {"ran_as", "QLinearConv"},
+                                   {"float_ms", 0.2},
+                                   {"int8_ms", nullptr}}})},
+          {"plan",
+           {{"actions", {"simplify@*"}},
+            {"credits", Json::array({{{"name", "rule x"}, {"without", Estimated(1.1, 1.0, 1.2)}}})}}},
           {"learning", nullptr},
           {"refusals", Json::array()},
           {"data",
-           {{"description", "lines.npz, 100 samples with labels"}, {"metric", "top1"}, {"baseline_score", 0.9},
-            {"calibration_rows", 10}, {"search_rows", 30}, {"final_rows", 60}}},
-          {"timing", {{"rounds", 40}, {"threads", 1}, {"pinned_core", 1}, {"stable", true}, {"denormals_flushed", true},
-                      {"control", Estimated(1, 0.99, 1.01)}}},
+           {{"description", "lines.npz, 100 samples with labels"},
+            {"metric", "top1"},
+            {"baseline_score", 0.9},
+            {"calibration_rows", 10},
+            {"search_rows", 30},
+            {"final_rows", 60}}},
+          {"timing",
+           {{"rounds", 40},
+            {"threads", 1},
+            {"pinned_core", 1},
+            {"stable", true},
+            {"denormals_flushed", true},
+            {"control", Estimated(1, 0.99, 1.01)}}},
           {"machine", {{"cpu", "a processor"}}},
           {"runtime", "1.32.0"},
           {"command", "rlc optimize model.onnx"},
@@ -84,7 +107,8 @@ TEST(RenderHtml, OpensWithTheVerdict) {
 TEST(RenderHtml, AsksForNothingFromOutside) {
   const auto html = RenderHtml(SampleReport());
   ASSERT_TRUE(html);
-  for (const char* reference : {"http:", "https:", "src=", "<script", "@import", "url("}) EXPECT_THAT(*html, Not(HasSubstr(reference)));
+  for (const char* reference : {"http:", "https:", "src=", "<script", "@import", "url("})
+    EXPECT_THAT(*html, Not(HasSubstr(reference)));
 }
 
 TEST(RenderHtml, EscapesNames) {
@@ -139,8 +163,9 @@ TEST(RenderVerdict, SaysHonestlyThatNothingWasFound) {
 }
 
 TEST(NiceTicks, CoversTheRangeWithRoundSteps) {
-  EXPECT_THAT(NiceTicks(0, 1), ElementsAre(testing::DoubleNear(0, 1e-9), testing::DoubleNear(0.2, 1e-9), testing::DoubleNear(0.4, 1e-9),
-                                           testing::DoubleNear(0.6, 1e-9), testing::DoubleNear(0.8, 1e-9), testing::DoubleNear(1, 1e-9)));
+  EXPECT_THAT(NiceTicks(0, 1), ElementsAre(testing::DoubleNear(0, 1e-9), testing::DoubleNear(0.2, 1e-9),
+                                           testing::DoubleNear(0.4, 1e-9), testing::DoubleNear(0.6, 1e-9),
+                                           testing::DoubleNear(0.8, 1e-9), testing::DoubleNear(1, 1e-9)));
   const auto ticks = NiceTicks(0.93, 1.07);
   EXPECT_LE(ticks.front(), 0.93);
   EXPECT_GE(ticks.back(), 1.07);
@@ -149,13 +174,16 @@ TEST(NiceTicks, CoversTheRangeWithRoundSteps) {
 TEST(NiceTicks, WorksForOneValue) { EXPECT_GE(NiceTicks(3, 3).size(), 2U); }
 
 TEST(RenderChart, LeavesOutWhatIsNotFinite) {
-  const Chart chart{"title", "x", "y", {{"s", "trial", {{0, 1, ""}, {std::nan(""), 2, ""}, {1, INFINITY, ""}}, false}}, {}};
+  const Chart chart{
+      "title", "x", "y", {{"s", "trial", {{0, 1, ""}, {std::nan(""), 2, ""}, {1, INFINITY, ""}}, false}}, {}};
   const std::string svg = RenderChart(chart);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
-TEST(RenderChart, SaysWhenThereIsNothing) { EXPECT_THAT(RenderChart({"Trials", "x", "y", {}, {}}), HasSubstr("nothing to show")); }
+TEST(RenderChart, SaysWhenThereIsNothing) {
+  EXPECT_THAT(RenderChart({"Trials", "x", "y", {}, {}}), HasSubstr("nothing to show"));
+}
 
 }  // namespace
 }  // namespace rlc

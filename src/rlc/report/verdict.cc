@@ -1,9 +1,10 @@
 // The verdict in words.
 
+#include "rlc/report/verdict.h"
+
 #include "rlc/base/format.h"
 #include "rlc/report/figures.h"
 #include "rlc/report/report.h"
-#include "rlc/report/verdict.h"
 
 namespace rlc {
 
@@ -20,11 +21,13 @@ Expected<VerdictWords> WordVerdict(const Json& report) {
   VerdictWords words;
   words.good = improved;
   if (improved) {
-    words.headline = fmt::format("{:.2f}x faster than the original under ONNX Runtime's full optimization", speedup.value);
-    words.details.push_back(fmt::format("speed-up {} at 95 % confidence, {} rounds", SpeedupText(speedup), speedup.samples));
+    words.headline =
+        fmt::format("{:.2f}x faster than the original under ONNX Runtime's full optimization", speedup.value);
+    words.details.push_back(
+        fmt::format("speed-up {} at 95 % confidence, {} rounds", SpeedupText(speedup), speedup.samples));
     if (drop) {
-      words.details.push_back(fmt::format("accuracy drop ({}) {} on {} held-out samples, limit {}", metric, PointsText(*drop),
-                                          drop->samples, FormatPoints(max_drop)));
+      words.details.push_back(fmt::format("accuracy drop ({}) {} on {} held-out samples, limit {}", metric,
+                                          PointsText(*drop), drop->samples, FormatPoints(max_drop)));
     }
     if (exact_only) words.details.push_back("exact rewrites only: the same function up to float rounding");
   } else {
