@@ -76,7 +76,9 @@ class BadInput(CommandLine):
         self.refuse(2, "nowhere.npz", *quantize, self.path / "nowhere.npz")
         self.refuse(2, "input", *quantize, self.data(input=np.zeros((40, 3, 12, 12), np.float32)))
         self.refuse(2, "input", *quantize, self.data(input=np.zeros((40, 1, 12, 12), np.int64)))
-        self.refuse(2, "sample", *quantize, self.data(input=np.zeros((0, 1, 12, 12), np.float32), labels=np.zeros(0, int)))
+        self.refuse(
+            2, "sample", *quantize, self.data(input=np.zeros((0, 1, 12, 12), np.float32), labels=np.zeros(0, int))
+        )
         other = self.path / "other.npz"
         np.savez(other, x=np.zeros((4, 1, 12, 12), np.float32))
         self.refuse(2, "input", *quantize, other)
@@ -94,7 +96,9 @@ class BadInput(CommandLine):
         self.refuse(1, "--shape", *optimize, "--shape", "input")
         self.refuse(1, "threads", *optimize, "--threads", "0")
         self.refuse(1, "no-such-rule", "simplify", self.model, "-o", self.out, "--only", "no-such-rule")
-        self.refuse(1, "no_layer", "quantize", self.model, "-o", self.out, "--exclude", "no_layer", "--data", self.data())
+        self.refuse(
+            1, "no_layer", "quantize", self.model, "-o", self.out, "--exclude", "no_layer", "--data", self.data()
+        )
         self.assertEqual(self.run_rlc("nonsense").returncode, 1)
 
     def test_free_dimensions_need_a_shape(self) -> None:
@@ -166,7 +170,18 @@ class Quantize(CommandLine):
 class Optimize(CommandLine):
     def test_writes_model_plan_and_reports(self) -> None:
         result = self.run_rlc(
-            "optimize", self.model, "-o", self.out, "--data", self.data(200), "--max-drop", "50%", "--budget", "20s", "--method", "greedy"
+            "optimize",
+            self.model,
+            "-o",
+            self.out,
+            "--data",
+            self.data(200),
+            "--max-drop",
+            "50%",
+            "--budget",
+            "20s",
+            "--method",
+            "greedy",
         )
         self.assertEqual(result.returncode, 0, result.stderr)
         report = json.loads((self.path / "out.report.json").read_text())
@@ -183,7 +198,17 @@ class Optimize(CommandLine):
             self.assertEqual(self.out.read_bytes(), self.model.read_bytes())
 
     def test_interrupt_leaves_a_model_that_loads(self) -> None:
-        command = [str(RLC), "optimize", str(self.model), "-o", str(self.out), "--data", str(self.data(200)), "--budget", "10m"]
+        command = [
+            str(RLC),
+            "optimize",
+            str(self.model),
+            "-o",
+            str(self.out),
+            "--data",
+            str(self.data(200)),
+            "--budget",
+            "10m",
+        ]
         process = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         time.sleep(4)
         process.send_signal(signal.SIGINT)
