@@ -67,6 +67,8 @@ function(rlc_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock_main rapidcheck_gtest rapidcheck)
   target_sources(${name} PRIVATE "${CMAKE_BINARY_DIR}/test_paths.cc")  # rlc/testing/paths.h
+  # Tests are compiled far more often than they run; what they test keeps its own optimization.
+  target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   rlc_sanitizer_options(${name})
   if(arg_WHOLE)
