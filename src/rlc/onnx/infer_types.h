@@ -14,7 +14,7 @@ namespace rlc {
 // Infers what can be inferred; outputs of ops that nobody knows (foreign domains, functions) keep the type they have.
 // The file's records fill in sizes that inference leaves open, unless one of them contradicts inference: then the
 // records are stale and none is believed. Interface types never change. Bodies of If, Loop and Scan are inferred too.
-// Never invents names for unknown sizes. About 2 microseconds a node. Error, kInvalidInput, naming the node: its inputs
+// Never invents names for unknown sizes. A few microseconds a node. Error, kInvalidInput, naming the node: its inputs
 // contradict each other or the operator (a static size, a rank, an element type, an axis), or an output's declared
 // element type is not what is computed.
 class OnnxTypeInference : public TypeInference {
