@@ -1,5 +1,5 @@
-// The laws of section "rewrites" of the design, with numbers from ONNX Runtime, for every exact rule: on fixtures in which it
-// applies, on random networks, in pairs, and all together.
+// The laws of section "rewrites" of the design, with numbers from ONNX Runtime, for every exact rule: on fixtures in
+// which it applies, on random networks, in pairs, and all together.
 #include "rlc/testing/rewrite_laws.h"
 
 #include <gtest/gtest.h>

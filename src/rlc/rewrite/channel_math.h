@@ -26,8 +26,8 @@ std::optional<int64_t> OutputChannels(const Graph& graph, const Node& layer);
 // inference BatchNormalization as scale and shift; nothing when a parameter is not constant or their sizes differ.
 std::optional<ChannelAffine> BatchNormAffine(const Graph& graph, const Node& batch_norm);
 
-// A constant operand as one number for each channel. Its shape, aligned to the right with a result of `rank` dimensions,
-// must be 1 everywhere but on `channel_axis`, where it is 1 or `channels`; it must not widen the result.
+// A constant operand as one number for each channel. Its shape, aligned to the right with a result of `rank`
+// dimensions, must be 1 everywhere but on `channel_axis`, where it is 1 or `channels`; it must not widen the result.
 std::optional<std::vector<double>> PerChannel(const Tensor& operand, int rank, int channel_axis, int64_t channels);
 
 // New weight and bias of a layer that absorbs `affine`. Gemm's beta becomes 1 and its bias one row; alpha stays.

@@ -12,8 +12,8 @@ namespace rlc {
 // True if dropping the node when nothing reads it is invisible. Foreign ops may have effects that nobody knows.
 bool IsPure(const Node& node);
 
-// Removes what computes or holds `value` if nothing reads it: its producer (when none of the producer's other outputs is
-// read either) or the initializer, then in turn what only fed that.
+// Removes what computes or holds `value` if nothing reads it: its producer (when none of the producer's other outputs
+// is read either) or the initializer, then in turn what only fed that.
 void EraseIfUnread(Graph& graph, ValueId value);
 
 // Removes a node whose outputs nothing reads, and what only fed it.

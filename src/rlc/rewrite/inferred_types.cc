@@ -5,7 +5,8 @@ namespace {
 
 Type WithoutShape(const Type& type) { return type.is_tensor() ? Type::Tensor(type.elem) : type; }
 
-// Names that exporters write for "not known", one for all: PaddlePaddle's models have [?,3,?,?] with height 48 and width 192.
+// Names that exporters write for "not known", one for all: PaddlePaddle's models have [?,3,?,?] with height 48 and
+// width 192.
 bool IsNoName(const Dim& dim) {
   return !dim.known() && (dim.symbol == "?" || dim.symbol == "-1" || dim.symbol == "None" || dim.symbol == "unknown");
 }

@@ -9,8 +9,8 @@
 
 namespace rlc {
 
-// While rules run, a graph's values carry inferred types only: what the file records for the results of ONNX operators and
-// declares for outputs (and, in bodies, for inputs) may be stale, so it is put aside, except for element types.
+// While rules run, a graph's values carry inferred types only: what the file records for the results of ONNX operators
+// and declares for outputs (and, in bodies, for inputs) may be stale, so it is put aside, except for element types.
 class InferredTypes {
  public:
   // Puts declarations and records of `graph` aside. `body`: its inputs are no promise of a caller either.

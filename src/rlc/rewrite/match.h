@@ -32,8 +32,8 @@ std::optional<std::vector<int64_t>> StaticShape(const Graph& graph, ValueId valu
 DType ElementType(const Graph& graph, ValueId value);  // kUndefined when not known
 // True if both have a known rank and each dimension is provably the same.
 bool SameShape(const Graph& graph, ValueId a, ValueId b);
-// True if broadcasting `b` (a shape) against `a` provably gives the shape of `a`: the rank of b is not larger, and each of
-// its dimensions is 1 or provably that of a.
+// True if broadcasting `b` (a shape) against `a` provably gives the shape of `a`: the rank of b is not larger, and each
+// of its dimensions is 1 or provably that of a.
 bool BroadcastsInto(const Shape& b, const Shape& a);
 // The same for a scalar-like constant (every dimension 1) against a value whose rank may only be known to be >= 1.
 bool KeepsShape(const Graph& graph, ValueId constant, ValueId value);
@@ -49,7 +49,8 @@ NodeId ProducerId(const Graph& graph, ValueId value);
 bool OnlyReaderIs(const Graph& graph, ValueId value, NodeId reader);
 // True when nothing reads the outputs from `first` on.
 bool OutputsUnread(const Graph& graph, const Node& node, size_t first = 1);
-// Draws random numbers, so that two runs (or two equal nodes) differ. Dropout and BatchNormalization in training mode too.
+// Draws random numbers, so that two runs (or two equal nodes) differ. Dropout and BatchNormalization in training mode
+// too.
 bool IsRandom(const Graph& graph, const Node& node);
 // Dropout that copies its input; nothing when that cannot be told.
 bool IsInferenceDropout(const Graph& graph, const Node& node);

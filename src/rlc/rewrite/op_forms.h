@@ -12,8 +12,8 @@
 
 namespace rlc {
 
-// Axes of Squeeze, Unsqueeze and the Reduce ops: attribute, or input 1 from `input_since` on. Outer nothing: not constant.
-// Inner nothing: not given.
+// Axes of Squeeze, Unsqueeze and the Reduce ops: attribute, or input 1 from `input_since` on. Outer nothing: not
+// constant. Inner nothing: not given.
 std::optional<std::optional<std::vector<int64_t>>> ReadAxes(const Graph& graph, const Node& node, int input_since);
 int AxesInputSince(const Node& node);  // opset from which the op's axes are an input
 

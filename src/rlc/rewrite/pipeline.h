@@ -23,9 +23,9 @@ struct Services {
 struct PipelineOptions {
   std::vector<std::string> only;  // rule ids; empty: all exact ones
   std::vector<std::string> skip;
-  int64_t fold_limit = 1 << 20;   // bytes by which one fold may make the constants larger
-  int64_t growth_limit = -1;      // the same for all folds together; -1: a sixteenth of the model's constants and 2 KB
-  bool fold = true;               // false: no constant folding
+  int64_t fold_limit = 1 << 20;  // bytes by which one fold may make the constants larger
+  int64_t growth_limit = -1;     // the same for all folds together; -1: a sixteenth of the model's constants and 2 KB
+  bool fold = true;              // false: no constant folding
 };
 
 // One rewrite that was made, or refused.
@@ -34,17 +34,17 @@ struct RewriteEvent {
 };
 
 struct PipelineReport {
-  std::vector<RewriteEvent> applied;   // in order
-  std::vector<RewriteEvent> refused;   // near misses in the final graph
+  std::vector<RewriteEvent> applied;  // in order
+  std::vector<RewriteEvent> refused;  // near misses in the final graph
   int rounds = 0;
   bool changed() const { return !applied.empty(); }
 };
 
-// Applies the exact rules to a fixed point. A round asks the rules that look at the whole graph, then goes over the nodes in
-// topological order and asks every other rule at each; then types are inferred anew. Bodies of If, Loop and Scan are
-// simplified in the same way. Rounds are capped. Only inferred types are believed, never those that the file records or
-// declares for outputs; the interface keeps its declared types.
-// Error: unknown rule id in the options (kUsage), or a graph that contradicts itself.
+// Applies the exact rules to a fixed point. A round asks the rules that look at the whole graph, then goes over the
+// nodes in topological order and asks every other rule at each; then types are inferred anew. Bodies of If, Loop and
+// Scan are simplified in the same way. Rounds are capped. Only inferred types are believed, never those that the file
+// records or declares for outputs; the interface keeps its declared types. Error: unknown rule id in the options
+// (kUsage), or a graph that contradicts itself.
 Expected<PipelineReport> Simplify(Graph& graph, const Services& services, const PipelineOptions& options = {});
 // The same for a model. One whose functions redefine ONNX's own operators is left as it is: no node means what it says.
 Expected<PipelineReport> Simplify(Model& model, const Services& services, const PipelineOptions& options = {});

@@ -108,7 +108,8 @@ TEST(Pipeline, OneNameForAllUnknownSizesIsNoName) {
 }
 
 TEST(Pipeline, SkipsAndSelectsRules) {
-  constexpr std::string_view kText = "graph (float[2] x) => (y) { a = Identity(x)  b = Exp(a)  c = Neg(b)  y = Neg(c) }";
+  constexpr std::string_view kText =
+      "graph (float[2] x) => (y) { a = Identity(x)  b = Exp(a)  c = Neg(b)  y = Neg(c) }";
   Graph skipped = Parse(kText);
   ASSERT_THAT(Simplify(skipped, {}, Skipping("cancel-inverses")), IsOk());
   EXPECT_THAT(skipped, OpsAre({"Exp", "Neg", "Neg"}));
@@ -119,8 +120,7 @@ TEST(Pipeline, SkipsAndSelectsRules) {
 
 TEST(Pipeline, NamesUnknownAndApproximateRules) {
   Graph graph = Parse("graph (float[2] x) => (y) { y = Exp(x) }");
-  EXPECT_THAT(Simplify(graph, {}, Only("fuse-everything")),
-              IsErrorOf(ErrorKind::kUsage, HasSubstr("fuse-everything")));
+  EXPECT_THAT(Simplify(graph, {}, Only("fuse-everything")), IsErrorOf(ErrorKind::kUsage, HasSubstr("fuse-everything")));
   EXPECT_THAT(Simplify(graph, {}, Skipping("quantize-layer")), IsErrorOf(ErrorKind::kUsage, HasSubstr("exact")));
 }
 

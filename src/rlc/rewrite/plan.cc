@@ -42,8 +42,8 @@ Expected<void> RunOne(Model& model, const Rewrite& rule, const Action& action, c
   const bool whole = rule.info().whole_graph;
   const NodeId anchor = whole ? NodeId::kNone : rule.FindAnchor(graph, action.site);
   if (anchor == NodeId::kNone && !whole) {
-    return MakeError(ErrorKind::kInvalidInput, "the graph has no site '{}'; the plan is for another model or in another order",
-                     action.site);
+    return MakeError(ErrorKind::kInvalidInput,
+                     "the graph has no site '{}'; the plan is for another model or in another order", action.site);
   }
   InferredTypes types(graph, /*body=*/false);
   RLC_RETURN_IF_ERROR(types.Refresh(graph, services.types));

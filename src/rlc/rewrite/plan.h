@@ -12,9 +12,9 @@
 
 namespace rlc {
 
-// One step. rewrite "simplify" with site "*": all exact rules to a fixed point (params.values may hold "only" and "skip").
-// rewrite "raise-opset", site "13": the model in that operator set (services.convert_opset); nothing if it is there already.
-// Any rewrite with site "*": that rule over all its sites. Otherwise one rewrite at one site.
+// One step. rewrite "simplify" with site "*": all exact rules to a fixed point (params.values may hold "only" and
+// "skip"). rewrite "raise-opset", site "13": the model in that operator set (services.convert_opset); nothing if it is
+// there already. Any rewrite with site "*": that rule over all its sites. Otherwise one rewrite at one site.
 struct Action {
   std::string rewrite;
   std::string site;

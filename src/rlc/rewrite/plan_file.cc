@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr size_t kMaxActions = 100'000;
-constexpr size_t kMaxArrays = 1'000;       // of one action
+constexpr size_t kMaxArrays = 1'000;  // of one action
 constexpr int64_t kMaxInlineElements = 16;
 constexpr size_t kMaxRank = 64;
 constexpr JsonLimits kLimits{.max_bytes = std::size_t{64} << 20, .max_depth = 32};
@@ -54,8 +54,8 @@ Tensor ToTensor(const Array& array) {
   for (const auto& [dtype, element] : kTypes) {
     if (element == array.type()) return Tensor::FromView(dtype, array.shape(), array.bytes(), array.owner());
   }
-  RLC_CHECK(!"every element type has a counterpart");
-  return {};
+  internal::CheckFailed(__FILE__, __LINE__, "every element type has a counterpart",
+                        std::string(ElementTypeName(array.type())));
 }
 
 // --- arrays in JSON --------------------------------------------------------------------------------------------------
@@ -66,9 +66,8 @@ bool FitsInline(const Tensor& tensor) {
   if (tensor.dtype() == DType::kInt64 || tensor.dtype() == DType::kUint64) return false;
   if (!IsFloat(tensor.dtype()) && !IsInteger(tensor.dtype())) return false;
   const auto values = tensor.ToDoubles();
-  return values && std::all_of(values->begin(), values->end(), [](double v) {
-    return std::isfinite(v) && !(v == 0 && std::signbit(v));
-  });
+  return values && std::all_of(values->begin(), values->end(),
+                               [](double v) { return std::isfinite(v) && !(v == 0 && std::signbit(v)); });
 }
 
 Json ArrayToJson(const Tensor& tensor) {
@@ -103,7 +102,8 @@ Expected<Tensor> ArrayFromJson(const Json& json, const std::map<std::string, Ten
   RLC_ASSIGN_OR_RETURN(const std::string hash, GetString(json, "hash"));
   const auto found = arrays.find(hash);
   if (found == arrays.end()) {
-    return MakeError(ErrorKind::kInvalidInput, "the array {} is missing; keep the plan's .safetensors file beside it", hash);
+    return MakeError(ErrorKind::kInvalidInput, "the array {} is missing; keep the plan's .safetensors file beside it",
+                     hash);
   }
   if (found->second.dtype() != dtype || found->second.dims() != dims) {
     return MakeError(ErrorKind::kInvalidInput, "the array {} has another type or shape than the plan says", hash);

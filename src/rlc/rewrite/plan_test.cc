@@ -50,8 +50,9 @@ TEST(Plan, LeavesTheModelItWasGivenAlone) {
 
 TEST(Plan, SaysWhichActionDoesNotFit) {
   const Model model = ParseToModel(kModel);
-  EXPECT_THAT(ApplyPlan(model, PlanOf({{"simplify", "*", {}}, {"remove-identity", "i", {}}}), {}),
-              IsErrorOf(ErrorKind::kInvalidInput, HasSubstr("action 1 (remove-identity@i): the graph has no site 'i'")));
+  EXPECT_THAT(
+      ApplyPlan(model, PlanOf({{"simplify", "*", {}}, {"remove-identity", "i", {}}}), {}),
+      IsErrorOf(ErrorKind::kInvalidInput, HasSubstr("action 1 (remove-identity@i): the graph has no site 'i'")));
   EXPECT_THAT(ApplyPlan(model, PlanOf({{"remove-identity", "c", {}}}), {}), IsError(HasSubstr("nothing to rewrite")));
   EXPECT_THAT(ApplyPlan(model, PlanOf({{"dance", "c", {}}}), {}), IsError(HasSubstr("no rewrite 'dance'")));
   EXPECT_THAT(ApplyPlan(model, PlanOf({{"simplify", "c", {}}}), {}), IsError(HasSubstr("site '*' only")));

@@ -1,7 +1,7 @@
 // The rewrite interface: a rule looks at one place of a graph and answers with an edit, a refusal, or nothing.
 //
-// Three parts, in this order: match (const), decide (everything that can fail), rewrite (cannot fail). At() does the first
-// two and returns the third as a closure, so nothing is touched before the last possible failure.
+// Three parts, in this order: match (const), decide (everything that can fail), rewrite (cannot fail). At() does the
+// first two and returns the third as a closure, so nothing is touched before the last possible failure.
 #ifndef RLC_REWRITE_REWRITE_H_
 #define RLC_REWRITE_REWRITE_H_
 
@@ -25,15 +25,16 @@ enum class Exactness {
 };
 
 struct RewriteInfo {
-  std::string_view id;       // = file name with dashes: "fuse-bn-into-conv"
+  std::string_view id;  // = file name with dashes: "fuse-bn-into-layer"
   Exactness exactness;
   std::string_view summary;  // one line for --list-rules: "y = BN(Conv(x, W)) -> y = Conv(x, W')"
   // Looks at the graph as a whole (dead code, equal nodes): one site, "graph", whose anchor is kNone.
   bool whole_graph = false;
 };
 
-// What a rewrite has been told: small values as JSON, large ones as arrays by name. Exact rules take none. For approximate
-// ones this is the result of calibration (scales, zero points, kept channels), so that applying needs no data.
+// What a rewrite has been told: small values as JSON, large ones as arrays by name. Exact rules take none. For
+// approximate ones this is the result of calibration (scales, zero points, kept channels), so that applying needs no
+// data.
 struct Params {
   Json values = Json::object();
   std::map<std::string, Tensor> arrays;
@@ -59,8 +60,9 @@ struct Refusal {
 
 using Outcome = std::variant<NoMatch, Refusal, Edit>;
 
-// One place where a rewrite applies. `id` is the name of the anchor's first output, or "layer<N>" for rewrites of layers:
-// both survive other rewrites, because a fused node keeps the name of the value it computes, and a layer its number.
+// One place where a rewrite applies. `id` is the name of the anchor's first output, or "layer<N>" for rewrites of
+// layers: both survive other rewrites, because a fused node keeps the name of the value it computes, and a layer its
+// number.
 struct Site {
   std::string id;
   NodeId anchor = NodeId::kNone;
@@ -71,8 +73,9 @@ class Rewrite {
   virtual ~Rewrite() = default;
   virtual const RewriteInfo& info() const = 0;
 
-  // Looks at the pattern anchored at `anchor`: by convention the last node of it, the one whose output survives. An edit
-  // returned here changes the graph for certain; after it, the same anchor (if it lives) yields no equal edit again.
+  // Looks at the pattern anchored at `anchor`: by convention the last node of it, the one whose output survives. An
+  // edit returned here changes the graph for certain; after it, the same anchor (if it lives) yields no equal edit
+  // again.
   virtual Outcome At(const Graph& graph, NodeId anchor, const Params& params, const RewriteContext& context) const = 0;
 
   // All sites where At() yields an edit without parameters, in topological order. Layer rewrites override it.

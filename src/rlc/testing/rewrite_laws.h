@@ -23,7 +23,8 @@ std::vector<std::string> ApplyRule(std::string_view rule, Graph& graph, const Re
 // Reasons of all near misses.
 std::vector<std::string> RefusalsOf(std::string_view rule, const Graph& graph, const RewriteContext& context = {});
 
-// --- laws --------------------------------------------------------------------------------------------------------------
+// --- laws
+// --------------------------------------------------------------------------------------------------------------
 
 // One graph for each exact rule, in which it applies; some rules have several.
 struct RuleFixture {

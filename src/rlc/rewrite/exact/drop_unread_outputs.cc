@@ -1,5 +1,6 @@
-// Optional outputs that nothing reads are dropped: Dropout's mask, MaxPool's indices, the statistics of LayerNormalization,
-// the last states of LSTM, GRU and RNN. The node then computes less, and rules that want a single output see it.
+// Optional outputs that nothing reads are dropped: Dropout's mask, MaxPool's indices, the statistics of
+// LayerNormalization, the last states of LSTM, GRU and RNN. The node then computes less, and rules that want a single
+// output see it.
 //
 // BatchNormalization keeps its statistics outputs: with them it may mean training mode.
 #include <algorithm>

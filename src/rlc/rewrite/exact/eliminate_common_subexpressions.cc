@@ -1,8 +1,8 @@
 // Nodes with the same op, inputs and attributes become one; found in one pass, so that equal chains collapse at once.
 //
-// Where only the later one is an output of the graph, the earlier one takes its name. Refuses (stays two nodes): both are
-// outputs; random ops and training-mode Dropout (two draws differ); foreign ops; nodes with bodies; QuantizeLinear and
-// DequantizeLinear (the runtime's integer kernels want one pair for each reader).
+// Where only the later one is an output of the graph, the earlier one takes its name. Refuses (stays two nodes): both
+// are outputs; random ops and training-mode Dropout (two draws differ); foreign ops; nodes with bodies; QuantizeLinear
+// and DequantizeLinear (the runtime's integer kernels want one pair for each reader).
 #include <algorithm>
 #include <map>
 #include <set>

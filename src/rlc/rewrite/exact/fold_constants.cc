@@ -1,12 +1,12 @@
 // A node whose inputs are all constant becomes the constant that it computes.
 //
-// Shape arithmetic is evaluated here (rlc/ir/evaluate.h), everything else by the context's evaluator, with optimizations
-// off. An output of the graph stays one: a Constant node holds it.
+// Shape arithmetic is evaluated here (rlc/ir/evaluate.h), everything else by the context's evaluator, with
+// optimizations off. An output of the graph stays one: a Constant node holds it.
 //
 // Refuses: random ops; foreign ops; nodes with bodies (a constant loop need not end); DequantizeLinear (an 8-bit weight
 // stays 8-bit); results that would make the model larger than the context's limit allows, counting as gone only those
-// inputs that have no other reader: a filled or tiled tensor, or a table that is read both as it is and transposed, stays
-// computed. Sizes come from inferred types, so that nothing large is ever evaluated.
+// inputs that have no other reader: a filled or tiled tensor, or a table that is read both as it is and transposed,
+// stays computed. Sizes come from inferred types, so that nothing large is ever evaluated.
 #include <algorithm>
 
 #include "rlc/ir/evaluate.h"
@@ -30,7 +30,7 @@ int64_t StoredBytes(const Tensor& tensor) {
 }
 
 bool IsFoldableOp(const Graph& graph, const Node& node) {
-  static constexpr std::string_view kKept[] = {"Constant", "DequantizeLinear", "DynamicQuantizeLinear",
+  static constexpr std::string_view kKept[] = {"Constant",           "DequantizeLinear",   "DynamicQuantizeLinear",
                                                "OptionalHasElement", "OptionalGetElement", "Optional"};
   if (!node.domain.empty() || node.HasBody() || node.outputs.empty() || IsRandom(graph, node)) return false;
   if (node.op.starts_with("Sequence") || node.op == "SplitToSequence" || node.op == "ConcatFromSequence") return false;
@@ -40,8 +40,8 @@ bool IsFoldableOp(const Graph& graph, const Node& node) {
 
 // Ops whose result can be far larger than their inputs.
 bool Multiplies(const Node& node) {
-  static constexpr std::string_view kOps[] = {"ConstantOfShape", "Expand", "Tile",   "Range",  "EyeLike",
-                                              "Pad",             "Resize", "OneHot", "Upsample"};
+  static constexpr std::string_view kOps[] = {"ConstantOfShape", "Expand", "Tile",    "Range", "EyeLike", "Pad",
+                                              "Resize",          "OneHot", "Upsample"};
   return std::find(std::begin(kOps), std::end(kOps), node.op) != std::end(kOps);
 }
 
@@ -60,8 +60,8 @@ std::optional<int64_t> InferredBytes(const Graph& graph, const Node& node) {
 
 struct Inputs {
   std::vector<const Tensor*> tensors;
-  int64_t bytes = 0;       // all
-  int64_t freed = 0;       // of those that nothing else reads
+  int64_t bytes = 0;  // all
+  int64_t freed = 0;  // of those that nothing else reads
 };
 
 std::optional<Inputs> ConstantInputs(const Graph& graph, NodeId id) {

@@ -1,11 +1,11 @@
 //   y = Reshape(x, Concat(Gather(Shape(x), 0), -1, ...))   ->   y = Reshape(x, [0, -1, ...])
 //
-// Each element of the computed target is a number, or a size of some tensor. A size that x provably has at the same place
-// is a 0 in the target ("copy"). One size elsewhere can be -1 ("the rest"), if all the others are positive numbers: with a
-// copied size of zero, -1 would have no answer.
+// Each element of the computed target is a number, or a size of some tensor. A size that x provably has at the same
+// place is a 0 in the target ("copy"). One size elsewhere can be -1 ("the rest"), if all the others are positive
+// numbers: with a copied size of zero, -1 would have no answer.
 //
-// Refuses: sizes that are neither; a second -1; literal zeros (allowzero=1), and a computed number 0, which could be meant
-// as "copy" and is not constant; x of unknown rank where a size is to be copied.
+// Refuses: sizes that are neither; a second -1; literal zeros (allowzero=1), and a computed number 0, which could be
+// meant as "copy" and is not constant; x of unknown rank where a size is to be copied.
 #include <algorithm>
 
 #include "rlc/rewrite/edit.h"
@@ -26,8 +26,7 @@ std::optional<std::vector<int64_t>> ConstantTarget(const Graph& graph, ValueId i
       continue;
     }
     const auto axis = static_cast<int64_t>(i);
-    const bool copies =
-        axis < graph.type(input).rank() && SameElement(graph, element, SizeOf(graph, input, axis));
+    const bool copies = axis < graph.type(input).rank() && SameElement(graph, element, SizeOf(graph, input, axis));
     target.push_back(copies ? 0 : -1);
     if (!copies) open.push_back(i);
   }

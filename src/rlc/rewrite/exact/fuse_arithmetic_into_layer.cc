@@ -1,8 +1,8 @@
 //   y = layer(x; W, b) * s      ->   y = layer(x; W * s, b * s)          also  / s  (times 1 / s)
 //   y = layer(x; W, b) + t      ->   y = layer(x; W, b + t)              also  - t  and  t - layer  (times -1, plus t)
 //
-// s, t: one number for each output channel, or one for all, constant. layer: Conv, ConvTranspose, Gemm, MatMul. Computed
-// in double. Adding to a MatMul makes a Gemm, for matrices only.
+// s, t: one number for each output channel, or one for all, constant. layer: Conv, ConvTranspose, Gemm, MatMul.
+// Computed in double. Adding to a MatMul makes a Gemm, for matrices only.
 //
 // Refuses: operands that vary along another axis or widen the result (one output channel times [4,1,1] has four); a
 // constant divided by the result; a layer output with another reader; weights that are not constant; folded values that

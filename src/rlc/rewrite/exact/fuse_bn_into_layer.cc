@@ -3,9 +3,10 @@
 //   s  = scale / sqrt(variance + epsilon)     for each output channel, in double
 //   W' = W * s      b' = (b - mean) * s + bias
 //
-// Gemm and MatMul: only where BatchNormalization's channel axis (1) is the column, that is for results of rank 2; a MatMul
-// becomes a Gemm. Refuses: training mode (batch statistics); a layer output with another reader, which would still need
-// the old values; parameters that are not constant; folded values that are not finite or lose precision in their type.
+// Gemm and MatMul: only where BatchNormalization's channel axis (1) is the column, that is for results of rank 2; a
+// MatMul becomes a Gemm. Refuses: training mode (batch statistics); a layer output with another reader, which would
+// still need the old values; parameters that are not constant; folded values that are not finite or lose precision in
+// their type.
 #include "rlc/rewrite/channel_math.h"
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"

@@ -1,13 +1,13 @@
 //   y = Clip(x + b, 0, c) / c   ->   y = HardSigmoid(x; alpha = 1/c, beta = b/c)          c > 0
 //   y = x * Clip(x + b, 0, c) / c   ->   y = x * HardSigmoid(x; ...)                      hard-swish for b = 3, c = 6
 //
-// PaddlePaddle and PyTorch write hard-swish as Add, Clip, Mul, Div; ONNX Runtime runs those four as separate passes over
-// memory, the two as 0.64 to 0.71 of the time of a whole PP-OCR or PicoDet model. Spellings: division by c or multiplication
-// by 1/c, at the end or on either factor, operands in any order. (The HardSwish operator needs opset 14 and is run as these
-// two anyway.)
+// PaddlePaddle and PyTorch write hard-swish as Add, Clip, Mul, Div; ONNX Runtime runs those four as separate passes
+// over memory, the two as 0.64 to 0.71 of the time of a whole PP-OCR or PicoDet model. Spellings: division by c or
+// multiplication by 1/c, at the end or on either factor, operands in any order. (The HardSwish operator needs opset 14
+// and is run as these two anyway.)
 //
-// Refuses: other types than float32 (the runtime has no other kernel); constants that are no scalars; intermediate results
-// with other readers, except x.
+// Refuses: other types than float32 (the runtime has no other kernel); constants that are no scalars; intermediate
+// results with other readers, except x.
 #include <cmath>
 
 #include "rlc/rewrite/edit.h"
@@ -92,8 +92,8 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
     if (ramp && !IsInverse(scaled->factor, ramp->top)) ramp.reset();
     const Node* product = ProducerIs(graph, scaled->value, "Mul");
     if (product != nullptr && product->inputs.size() == 2 && OnlyReaderIs(graph, scaled->value, anchor)) {
-      swish = ReadSwish(graph, product->inputs[0], product->inputs[1], graph.value(scaled->value).producer,
-                        scaled->factor);
+      swish =
+          ReadSwish(graph, product->inputs[0], product->inputs[1], graph.value(scaled->value).producer, scaled->factor);
     }
   } else if (node.Is("Mul") && node.inputs.size() == 2) {
     swish = ReadSwish(graph, node.inputs[0], node.inputs[1], anchor, 1);

@@ -1,10 +1,10 @@
 //   y = MatMul(a, B) + c   ->   y = Gemm(a, B, c)
 //
-// a: a matrix; B: any matrix; c: whatever broadcasts to the product without widening it (a constant row is also taken by
-// fuse-arithmetic-into-layer). Also y = Gemm(a, B) + c where the Gemm has no bias yet.
+// a: a matrix; B: any matrix; c: whatever broadcasts to the product without widening it (a constant row is also taken
+// by fuse-arithmetic-into-layer). Also y = Gemm(a, B) + c where the Gemm has no bias yet.
 //
-// Refuses: ranks other than 2 or unknown; a sum that is wider than the product; element types that Gemm does not take in
-// this opset; a product with another reader; tensors of a quantized layer (the integer kernels look for MatMul).
+// Refuses: ranks other than 2 or unknown; a sum that is wider than the product; element types that Gemm does not take
+// in this opset; a product with another reader; tensors of a quantized layer (the integer kernels look for MatMul).
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
 #include "rlc/rewrite/rewrite.h"

@@ -1,6 +1,7 @@
 //   y = Conv(Pad(x, p), W, b)   ->   y = Conv(x, W, b), pads + p
 //
-// All forms of Pad: attributes before opset 11, inputs later, with `axes` from 18; auto_pad VALID becomes explicit pads.
+// All forms of Pad: attributes before opset 11, inputs later, with `axes` from 18; auto_pad VALID becomes explicit
+// pads.
 //
 // Refuses: other modes than constant; a padded value that is not 0; negative pads (a Conv cannot crop); padding of the
 // batch or the channels; auto_pad SAME (its pads depend on the padded size).

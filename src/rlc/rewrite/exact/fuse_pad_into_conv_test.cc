@@ -1,6 +1,6 @@
-#include "rlc/testing/rewrite_laws.h"
-
 #include <gtest/gtest.h>
+
+#include "rlc/testing/rewrite_laws.h"
 
 namespace rlc {
 namespace {

@@ -1,7 +1,8 @@
 //   y = If(true, then, else)   ->   the nodes of `then`          also false: those of `else`
 //
 // Names are unique over all scopes, so the body's values move out with theirs; what the body captured is read directly.
-// Refuses: a name that the outer graph has already. Results are handed on by an Identity each, which remove-identity takes.
+// Refuses: a name that the outer graph has already. Results are handed on by an Identity each, which remove-identity
+// takes.
 #include <map>
 
 #include "rlc/rewrite/edit.h"

@@ -1,7 +1,8 @@
 //   y = Cast(Cast(x, A), B)   ->   y = Cast(x, B)      where x of type T fits into A without loss
 //
-// "Fits": every value of T, NaN and infinities included, is a value of A. Then the first cast rounds nothing and the second
-// sees the same number. float -> int -> bool (0.2 is false), float -> half -> float and int64 -> int32 -> int64 do lose.
+// "Fits": every value of T, NaN and infinities included, is a value of A. Then the first cast rounds nothing and the
+// second sees the same number. float -> int -> bool (0.2 is false), float -> half -> float and int64 -> int32 -> int64
+// do lose.
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
 #include "rlc/rewrite/rewrite.h"

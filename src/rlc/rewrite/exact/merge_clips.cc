@@ -4,9 +4,9 @@
 //   min(max(min(max(x, l1), h1), l2), h2) = min(max(x, l), h)  with  l = max(l1, l2),  h = min(max(h1, l2), h2)
 //   when l1 <= h1: for x between the inner bounds both sides agree, below them both give the clipped l1, above both h1.
 //
-// A result without a lower bound of its own but 0 stays a Relu. Float types keep NaN through all of these. Bounds become
-// constants of x's type; before opset 11 attributes. Refuses: inner bounds that cross; bounds that are not constant; an
-// inner result with another reader (both would be computed anyway).
+// A result without a lower bound of its own but 0 stays a Relu. Float types keep NaN through all of these. Bounds
+// become constants of x's type; before opset 11 attributes. Refuses: inner bounds that cross; bounds that are not
+// constant; an inner result with another reader (both would be computed anyway).
 #include <algorithm>
 #include <cmath>
 

@@ -17,8 +17,8 @@ bool SameAxis(int64_t a, int64_t b, int rank) {
 
 // The node that all inputs are the outputs of, in order and complete; null if it is no such Split.
 const Node* WholeSplit(const Graph& graph, const Node& concat) {
-  const Node* split = concat.inputs.empty() || concat.inputs[0] == ValueId::kNone ? nullptr
-                                                                                  : graph.producer(concat.inputs[0]);
+  const Node* split =
+      concat.inputs.empty() || concat.inputs[0] == ValueId::kNone ? nullptr : graph.producer(concat.inputs[0]);
   if (split == nullptr || !split->Is("Split") || split->outputs != concat.inputs) return nullptr;
   return split;
 }

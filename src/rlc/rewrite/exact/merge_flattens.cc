@@ -1,7 +1,7 @@
 //   y = Flatten(R(x), axis)   ->   y = Reshape(x, [d0, d1])      R: Reshape, Flatten, Squeeze, Unsqueeze
 //
-// Flatten gives a matrix of the elements in order; what shaped them before does not matter. At least one of the two sizes
-// must be known from the tensor between; the other becomes -1, if the known one is positive.
+// Flatten gives a matrix of the elements in order; what shaped them before does not matter. At least one of the two
+// sizes must be known from the tensor between; the other becomes -1, if the known one is positive.
 //
 // Also y = Flatten(Flatten(x, a), 1) -> Flatten(x, a), which needs no sizes.
 #include "rlc/rewrite/edit.h"

@@ -1,7 +1,7 @@
 //   y = Reshape(R(x), target)   ->   y = Reshape(x, target')      R: Reshape, Flatten, Squeeze, Unsqueeze
 //
-// A reshape only looks at the order of elements, so the one before it does not matter, unless the target copies sizes from
-// it (0). Such a 0 becomes the size itself when that is known, or stays when x has provably the same size there.
+// A reshape only looks at the order of elements, so the one before it does not matter, unless the target copies sizes
+// from it (0). Such a 0 becomes the size itself when that is known, or stays when x has provably the same size there.
 //
 // Refuses: a 0 whose size is not known; a target that is not constant.
 #include "rlc/rewrite/edit.h"

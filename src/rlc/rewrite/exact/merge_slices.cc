@@ -48,7 +48,8 @@ Picked Resolve(const Range& range, int64_t size) {
 }
 
 std::optional<Range> ComposeSized(const Range& first, const Range& second, int64_t size) {
-  if (size == 0 || size > kLimit || std::abs(first.step) > kLimit || std::abs(second.step) > kLimit) return std::nullopt;
+  if (size == 0 || size > kLimit || std::abs(first.step) > kLimit || std::abs(second.step) > kLimit)
+    return std::nullopt;
   // Python and ONNX disagree about a backward slice that starts before the first element.
   if (first.step < 0 && first.start < -size) return std::nullopt;
   const Picked inner = Resolve(first, size);
@@ -163,8 +164,6 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
 
 }  // namespace
 
-std::unique_ptr<Rewrite> MergeSlices() {
-  return MakeExactRule("merge-slices", "Slice(Slice(x)) -> Slice(x)", &At);
-}
+std::unique_ptr<Rewrite> MergeSlices() { return MakeExactRule("merge-slices", "Slice(Slice(x)) -> Slice(x)", &At); }
 
 }  // namespace rlc

@@ -1,8 +1,10 @@
-//   y = Unsqueeze(Unsqueeze(x, a), b)   ->   y = Unsqueeze(x, a')          y = Squeeze(Squeeze(x, a), b)   ->   y = Squeeze(x, a')
+//   y = Unsqueeze(Unsqueeze(x, a), b)   ->   y = Unsqueeze(x, a')          y = Squeeze(Squeeze(x, a), b)   ->   y =
+//   Squeeze(x, a')
 //
-// An axis counts in the larger of the two tensors. Unsqueeze: those of b stand as they are, and the i-th axis of the tensor
-// between is the i-th one of the result that is not in b, so a' = b and what a becomes there. Squeeze: the same from the other
-// end, with x in place of the result. Refuses: axes that are not constant; negative axes of a tensor of unknown rank.
+// An axis counts in the larger of the two tensors. Unsqueeze: those of b stand as they are, and the i-th axis of the
+// tensor between is the i-th one of the result that is not in b, so a' = b and what a becomes there. Squeeze: the same
+// from the other end, with x in place of the result. Refuses: axes that are not constant; negative axes of a tensor of
+// unknown rank.
 #include <algorithm>
 
 #include "rlc/rewrite/edit.h"
@@ -52,7 +54,8 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
   const ValueId source = inner->input(0);
   const int between = graph.type(outer.input(0)).rank();
   const int largest = squeezes ? graph.type(source).rank() : graph.type(outer.output(0)).rank();
-  // Squeeze: inner counts in x, outer in the tensor between. Unsqueeze: inner in the tensor between, outer in the result.
+  // Squeeze: inner counts in x, outer in the tensor between. Unsqueeze: inner in the tensor between, outer in the
+  // result.
   const auto first = AxesIn(graph, *inner, squeezes ? largest : between);
   const auto second = AxesIn(graph, outer, squeezes ? between : largest);
   if (!first || !second) return Refuse("the axes are not known");

@@ -35,7 +35,8 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
 }  // namespace
 
 std::unique_ptr<Rewrite> RemoveIdentity() {
-  return MakeExactRule("remove-identity", "Identity, inference Dropout, Cast to the same type, Concat of one -> x", &At);
+  return MakeExactRule("remove-identity", "Identity, inference Dropout, Cast to the same type, Concat of one -> x",
+                       &At);
 }
 
 }  // namespace rlc

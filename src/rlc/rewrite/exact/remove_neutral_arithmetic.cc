@@ -1,10 +1,10 @@
-//   x + 0, x - 0, x * 1, x / 1, x ^ 1, x and true, x or false   ->   x          constants also on the left of + * and or
-//   Clip(x) without bounds                                      ->   x
+//   x + 0, x - 0, x * 1, x / 1, x ^ 1, x and true, x or false   ->   x          constants also on the left of + * and
+//   or Clip(x) without bounds                                      ->   x
 //
 // NaN and infinities pass through all of these. (x + 0 turns -0 into +0, which compares equal.)
 //
-// Refuses: a constant that would widen the result ([3] + zeros[2,3] is a copy of x in each row) or that has no elements;
-// 0 - x, 1 / x and 1 ^ x, which are something else.
+// Refuses: a constant that would widen the result ([3] + zeros[2,3] is a copy of x in each row) or that has no
+// elements; 0 - x, 1 / x and 1 ^ x, which are something else.
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
 #include "rlc/rewrite/op_forms.h"

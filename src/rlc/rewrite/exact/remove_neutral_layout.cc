@@ -3,7 +3,8 @@
 //   Expand whose target provably broadcasts into x; Tile by ones      ->   x
 //   Slice of everything; Pad by nothing; Split into one               ->   x
 //
-// Shapes are compared by numbers and by names (equal names are equal sizes), as inferred, never as recorded in the file.
+// Shapes are compared by numbers and by names (equal names are equal sizes), as inferred, never as recorded in the
+// file.
 #include <algorithm>
 #include <limits>
 

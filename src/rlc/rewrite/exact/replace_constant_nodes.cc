@@ -1,7 +1,7 @@
 //   c = Constant<value>()   ->   initializer
 //
-// Initializers are what other rules, the runtime and people look for. A Constant that is an output of the graph (or of a
-// body) stays: the name must be produced by a node. So do forms that rlc does not read (sparse values).
+// Initializers are what other rules, the runtime and people look for. A Constant that is an output of the graph (or of
+// a body) stays: the name must be produced by a node. So do forms that rlc does not read (sparse values).
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
 #include "rlc/rewrite/rewrite.h"

@@ -1,7 +1,7 @@
 //   y = Min(Max(x, l), h)   ->   y = Clip(x, l, h)       also Max(Min(x, h), l) when l <= h; operands in any order
 //
-// l, h: constant scalars that do not widen x. Clip is one pass, and what the other rules and the runtime's fusions know.
-// Float types only (ONNX Runtime's Clip and its Min and Max all keep NaN there).
+// l, h: constant scalars that do not widen x. Clip is one pass, and what the other rules and the runtime's fusions
+// know. Float types only (ONNX Runtime's Clip and its Min and Max all keep NaN there).
 //
 // Refuses: opsets before 12 (Clip's bounds and types); bounds that cross under Max(Min()), where the lower one wins; an
 // inner result with another reader.
