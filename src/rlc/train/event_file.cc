@@ -1,9 +1,9 @@
 #include "rlc/train/event_file.h"
 
 #include <array>
-#include <bit>
 
 #include "rlc/base/file.h"
+#include "rlc/train/wire.h"
 
 namespace rlc {
 namespace {
@@ -26,30 +26,9 @@ uint32_t MaskedCrc(std::string_view bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xA282EAD8U;
 }
 
-void AppendFixed(std::string& out, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>((value >> (8 * i)) & 0xFF));
-}
-
-void AppendVarint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>((value & 0x7F) | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
-// Protobuf wire types.
-constexpr int kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5;
-
-void AppendTag(std::string& out, int field, int wire) { AppendVarint(out, static_cast<uint64_t>(field << 3 | wire)); }
-
-void AppendBytes(std::string& out, int field, std::string_view bytes) {
-  AppendTag(out, field, kBytes);
-  AppendVarint(out, bytes.size());
-  out.append(bytes);
-}
-
 std::string StartEvent(double wall_time) {
   std::string event;
-  AppendTag(event, 1, kFixed64);
-  AppendFixed(event, std::bit_cast<uint64_t>(wall_time), 8);
+  AppendDouble(event, 1, wall_time);
   return event;
 }
 
@@ -73,13 +52,11 @@ void EventFile::Add(double wall_time, int64_t step, const std::vector<std::pair<
   for (const auto& [tag, number] : scalars) {
     std::string value;
     AppendBytes(value, 1, tag);
-    AppendTag(value, 2, kFixed32);
-    AppendFixed(value, std::bit_cast<uint32_t>(number), 4);
+    AppendFloat(value, 2, number);
     AppendBytes(summary, 1, value);
   }
   std::string event = StartEvent(wall_time);
-  AppendTag(event, 2, kVarint);
-  AppendVarint(event, static_cast<uint64_t>(step));
+  AppendInt(event, 2, step);
   AppendBytes(event, 5, summary);
   AddRecord(event);
 }
