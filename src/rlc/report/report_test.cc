@@ -143,7 +143,9 @@ TEST(RenderHtml, SurvivesEveryDamagedField) {
   for (const auto& [key, value] : sample.items()) {
     Json missing = sample;
     missing.erase(key);
-    if (const auto html = RenderHtml(missing); !html) EXPECT_THAT(html.error().message, HasSubstr(key));
+    if (const auto html = RenderHtml(missing); !html) {
+      EXPECT_THAT(html.error().message, HasSubstr(key));
+    }
     for (const Json& other : {Json(), Json("text"), Json(1.5), Json::array({1}), Json::object()}) {
       Json damaged = sample;
       damaged[key] = other;
