@@ -57,7 +57,8 @@ Expected<CatalogueEntry> EntryFromJson(const Json& json, size_t layers) {
     RLC_ASSIGN_OR_RETURN(const int checked, CheckLayer(shrunk, layers));
     RLC_ASSIGN_OR_RETURN(const double factor, GetDouble(shrink, "factor"));
     if (!(factor >= 0 && factor <= 1)) {
-      return MakeError(ErrorKind::kInvalidInput, "shrink of layer {}: factor {} is not between 0 and 1", shrunk, factor);
+      return MakeError(ErrorKind::kInvalidInput, "shrink of layer {}: factor {} is not between 0 and 1", shrunk,
+                       factor);
     }
     entry.shrinks.push_back({checked, factor});
   }
@@ -68,7 +69,8 @@ Expected<CatalogueEntry> EntryFromJson(const Json& json, size_t layers) {
 Expected<const Json*> GetRows(const Json& json, std::string_view key) {
   RLC_ASSIGN_OR_RETURN(const Json* rows, GetArray(json, key));
   if (rows->size() > kMostCatalogueRows) {
-    return MakeError(ErrorKind::kInvalidInput, "{}: {} rows, at most {} are supported", key, rows->size(), kMostCatalogueRows);
+    return MakeError(ErrorKind::kInvalidInput, "{}: {} rows, at most {} are supported", key, rows->size(),
+                     kMostCatalogueRows);
   }
   return rows;
 }

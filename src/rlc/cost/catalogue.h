@@ -1,7 +1,7 @@
 // The catalogue: every action that a search may choose for one model, resolved and numbered once.
 //
-// Searches, environments and evaluators speak of candidates, lists of catalogue numbers, so that trying one costs nothing.
-// A candidate becomes a plan (with its scales and channels) only when it is measured or written.
+// Searches, environments and evaluators speak of candidates, lists of catalogue numbers, so that trying one costs
+// nothing. A candidate becomes a plan (with its scales and channels) only when it is measured or written.
 #ifndef RLC_COST_CATALOGUE_H_
 #define RLC_COST_CATALOGUE_H_
 
@@ -28,18 +28,18 @@ struct Shrink {
 struct CatalogueEntry {
   Action action;
   ActionType type = ActionType::kQuantize;
-  int layer = -1;         // the layer it is chosen for
-  double sparsity = 0;    // kPrune
+  int layer = -1;               // the layer it is chosen for
+  double sparsity = 0;          // kPrune
   std::vector<Shrink> shrinks;  // kPrune
-  std::string name;       // "quantize layer3 u8s7", what is shown
+  std::string name;             // "quantize layer3 u8s7", what is shown
 };
 
 struct LayerEntry {
   int number = -1;
-  std::string name;       // node name, or the name of its output
+  std::string name;  // node name, or the name of its output
   std::string op;
-  std::string signature;  // key of the latency tables (rlc/ir/layers.h)
-  bool has_bn = false;    // a BatchNormalization follows that must be folded before the layer is quantized
+  std::string signature;     // key of the latency tables (rlc/ir/layers.h)
+  bool has_bn = false;       // a BatchNormalization follows that must be folded before the layer is quantized
   std::vector<int> readers;  // layers that read its output, directly or through activations, pools and sums
 };
 
@@ -65,8 +65,8 @@ using Candidate = std::vector<int>;
 // The fold that `entry` needs before it, -1: none.
 int RequiredEntry(const Catalogue& catalogue, int entry);
 
-// True if `entry` may be added: not in it yet, and what it needs is there (quantize after fuse_conv_bn, where there is a
-// BatchNormalization).
+// True if `entry` may be added: not in it yet, and what it needs is there (quantize after fuse_conv_bn, where there is
+// a BatchNormalization).
 bool CanAdd(const Catalogue& catalogue, const Candidate& candidate, int entry);
 
 // Sorted and without duplicates, and with the folds that its quantizations need: equal sets give equal plans.
@@ -78,7 +78,8 @@ Plan ToPlan(const Catalogue& catalogue, const Candidate& candidate, const std::s
 // "quantize layer3 u8s7, prune layer5 0.5"; "nothing" for the empty candidate.
 std::string Describe(const Catalogue& catalogue, const Candidate& candidate);
 
-// For another process that only plays with the surrogate: everything but the actions' parameters, the prologue and the epilogue.
+// For another process that only plays with the surrogate: everything but the actions' parameters, the prologue and the
+// epilogue.
 Json ToJson(const Catalogue& catalogue);
 // Bounded and checked: layers and factors are in range, at most kMostCatalogueRows layers and entries.
 inline constexpr size_t kMostCatalogueRows = 10'000;

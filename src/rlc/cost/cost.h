@@ -16,12 +16,12 @@ enum class CostSource { kMeasured, kSurrogate };
 
 struct Costs {
   CostSource source = CostSource::kMeasured;
-  Estimate latency_ms;                 // of one run
-  Estimate ratio;                      // latency / baseline latency of the same run: < 1 is faster
-  std::optional<Estimate> drop;        // accuracy drop against the baseline, 0.01 = one point; nothing: no data
-  std::optional<Estimate> energy_mj;   // of one run, idle subtracted; nothing: not measured
+  Estimate latency_ms;                // of one run
+  Estimate ratio;                     // latency / baseline latency of the same run: < 1 is faster
+  std::optional<Estimate> drop;       // accuracy drop against the baseline, 0.01 = one point; nothing: no data
+  std::optional<Estimate> energy_mj;  // of one run, idle subtracted; nothing: not measured
   int64_t file_bytes = 0;
-  std::optional<int64_t> peak_bytes;   // resident, of the measuring process
+  std::optional<int64_t> peak_bytes;  // resident, of the measuring process
 };
 
 Json ToJson(const Costs& costs);

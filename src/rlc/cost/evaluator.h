@@ -14,12 +14,13 @@ namespace rlc {
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  // Costs of the candidate. Error: it could not be built, or crashed, hung or ran out of memory; the sentence says which.
+  // Costs of the candidate. Error: it could not be built, or crashed, hung or ran out of memory; the sentence says
+  // which.
   virtual Expected<Costs> Evaluate(const Candidate& candidate) = 0;
   // The accuracy drop that is expected of a candidate, where that can be said without an evaluation: for masks.
   virtual std::optional<double> ExpectedDrop(const Candidate& /*candidate*/) const { return std::nullopt; }
-  // The same for each entry of the catalogue added to the candidate: drops[entry] = ExpectedDrop(candidate + entry), for all
-  // entries that are not in it. False, and nothing written: it cannot be said.
+  // The same for each entry of the catalogue added to the candidate: drops[entry] = ExpectedDrop(candidate + entry),
+  // for all entries that are not in it. False, and nothing written: it cannot be said.
   virtual bool ExpectedDropsAfter(const Candidate& candidate, std::span<double> drops) const {
     Candidate next = candidate;
     next.push_back(-1);

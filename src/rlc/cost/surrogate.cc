@@ -31,8 +31,8 @@ std::vector<double> SolveRidge(std::vector<double> a, std::vector<double> b, dou
 }
 
 // Weights w, one for each entry, with sum of w over a candidate ~ its residual. Solved in the space of candidates:
-// w = X' (X X' + ridge I)^-1 r, where X says which entries a candidate has. The empty candidate has none: nothing that is
-// fitted here can move its estimate.
+// w = X' (X X' + ridge I)^-1 r, where X says which entries a candidate has. The empty candidate has none: nothing that
+// is fitted here can move its estimate.
 std::vector<double> FitResiduals(std::span<const Surrogate::Measured> measured, const std::vector<double>& residuals,
                                  size_t entries) {
   const size_t n = measured.size();
@@ -116,15 +116,18 @@ double Surrogate::TableLatency(const Candidate& candidate) const {
     if (std::isnan(times.float_ms)) continue;  // not measured: any form counts the same
     const bool integer = quantized_[l] != 0 && !std::isnan(times.int8_ms);
     latency += (integer ? times.int8_ms : times.float_ms) * factor_[l] - times.float_ms;
-    // Borders. What a layer produces is dequantized once if a float layer (or the end of the network) reads it, and quantized
-    // once if it is float and an int8 layer reads it.
+    // Borders. What a layer produces is dequantized once if a float layer (or the end of the network) reads it, and
+    // quantized once if it is float and an int8 layer reads it.
     const auto& readers = catalogue_->layers[l].readers;
-    const bool float_reader =
-        readers.empty() || std::any_of(readers.begin(), readers.end(), [&](int r) { return quantized_[static_cast<size_t>(r)] == 0; });
+    const bool float_reader = readers.empty() || std::any_of(readers.begin(), readers.end(), [&](int r) {
+                                return quantized_[static_cast<size_t>(r)] == 0;
+                              });
     if (quantized_[l] != 0 && float_reader) latency += OrZero(times.dequantize_ms) * factor_[l];
     if (quantized_[l] == 0) {
-      const auto reader = std::find_if(readers.begin(), readers.end(), [&](int r) { return quantized_[static_cast<size_t>(r)] != 0; });
-      if (reader != readers.end()) latency += OrZero(tables_.layers[static_cast<size_t>(*reader)].quantize_ms) * factor_[l];
+      const auto reader =
+          std::find_if(readers.begin(), readers.end(), [&](int r) { return quantized_[static_cast<size_t>(r)] != 0; });
+      if (reader != readers.end())
+        latency += OrZero(tables_.layers[static_cast<size_t>(*reader)].quantize_ms) * factor_[l];
     } else if (!reads_layer_[l]) {
       latency += OrZero(times.quantize_ms);  // it reads the network's input
     }
@@ -142,7 +145,8 @@ Expected<Costs> Surrogate::Evaluate(const Candidate& candidate) {
   ++evaluations_;
   // No candidate is estimated below a hundredth of the baseline: a correction far from what it was fitted on must not
   // promise the impossible.
-  const double latency = std::max(TableLatency(candidate) + SumOver(latency_correction_, candidate), tables_.baseline_ms / 100);
+  const double latency =
+      std::max(TableLatency(candidate) + SumOver(latency_correction_, candidate), tables_.baseline_ms / 100);
   Costs costs;
   costs.source = CostSource::kSurrogate;
   costs.latency_ms = Guess(latency, "ms");
@@ -187,12 +191,9 @@ Json Surrogate::ToJson() const {
                       {"quantize_ms", NumberOrNull(times.quantize_ms)},
                       {"dequantize_ms", NumberOrNull(times.dequantize_ms)}});
   }
-  return {{"baseline_ms", tables_.baseline_ms},
-          {"exact_ms", tables_.exact_ms},
-          {"layers", std::move(layers)},
-          {"entry_drop", tables_.entry_drop},
-          {"drop_known", tables_.drop_known},
-          {"latency_correction", latency_correction_},
+  return {{"baseline_ms", tables_.baseline_ms}, {"exact_ms", tables_.exact_ms},
+          {"layers", std::move(layers)},        {"entry_drop", tables_.entry_drop},
+          {"drop_known", tables_.drop_known},   {"latency_correction", latency_correction_},
           {"drop_correction", drop_correction_}};
 }
 
@@ -210,12 +211,13 @@ Expected<Surrogate> Surrogate::FromJson(const Catalogue& catalogue, const Json& 
   RLC_ASSIGN_OR_RETURN(const auto latency, GetDoubles(json, "latency_correction"));
   RLC_ASSIGN_OR_RETURN(const auto drop, GetDoubles(json, "drop_correction"));
   const size_t entries = catalogue.entries.size();
-  if (tables.layers.size() != catalogue.layers.size() || tables.entry_drop.size() != entries || latency.size() != entries ||
-      drop.size() != entries || !(tables.baseline_ms > 0) || !(tables.exact_ms > 0)) {
-    return MakeError(ErrorKind::kInvalidInput,
-                     "surrogate: its tables do not fit a catalogue of {} layers and {} entries, or its latencies are not above 0; "
-                     "write both anew",
-                     catalogue.layers.size(), entries);
+  if (tables.layers.size() != catalogue.layers.size() || tables.entry_drop.size() != entries ||
+      latency.size() != entries || drop.size() != entries || !(tables.baseline_ms > 0) || !(tables.exact_ms > 0)) {
+    return MakeError(
+        ErrorKind::kInvalidInput,
+        "surrogate: its tables do not fit a catalogue of {} layers and {} entries, or its latencies are not above 0; "
+        "write both anew",
+        catalogue.layers.size(), entries);
   }
   Surrogate surrogate(catalogue, std::move(tables));
   surrogate.latency_correction_ = latency;

@@ -5,8 +5,8 @@
 //                   + correction
 //   drop    = sum over the candidate's entries of the drop that each one causes alone (never below 0)
 //
-// The correction is a ridge regression of what full measurements differ from this, on which entries are in the candidate.
-// Everything it says is an estimate, and says so (CostSource::kSurrogate).
+// The correction is a ridge regression of what full measurements differ from this, on which entries are in the
+// candidate. Everything it says is an estimate, and says so (CostSource::kSurrogate).
 #ifndef RLC_COST_SURROGATE_H_
 #define RLC_COST_SURROGATE_H_
 
@@ -29,11 +29,11 @@ struct LayerTimes {
 };
 
 struct SurrogateTables {
-  double baseline_ms = 0;             // the original model, measured
-  double exact_ms = 0;                // the empty candidate (prologue and epilogue only), measured
-  std::vector<LayerTimes> layers;     // by layer number
-  std::vector<double> entry_drop;     // by catalogue number: accuracy drop of this entry alone; 0 where not measured
-  bool drop_known = false;            // false: there was no data, drops are not stated
+  double baseline_ms = 0;          // the original model, measured
+  double exact_ms = 0;             // the empty candidate (prologue and epilogue only), measured
+  std::vector<LayerTimes> layers;  // by layer number
+  std::vector<double> entry_drop;  // by catalogue number: accuracy drop of this entry alone; 0 where not measured
+  bool drop_known = false;         // false: there was no data, drops are not stated
 };
 
 class Surrogate : public Evaluator {
@@ -70,7 +70,7 @@ class Surrogate : public Evaluator {
   SurrogateTables tables_;
   std::vector<double> latency_correction_, drop_correction_;  // by catalogue number
   std::vector<bool> reads_layer_;  // by layer: it reads another layer, whose output carries the border between them
-  mutable std::vector<double> factor_;     // scratch, so that an evaluation allocates nothing
+  mutable std::vector<double> factor_;  // scratch, so that an evaluation allocates nothing
   mutable std::vector<uint8_t> quantized_;
   int evaluations_ = 0;
 };

@@ -98,10 +98,14 @@ std::array<float, kGraphFeatures> GraphFeatures::Of(const Catalogue& catalogue, 
 }
 
 Json GraphFeatures::ToJson() const {
-  return {{"nodes", counts_.nodes},           {"inputs", counts_.inputs},
-          {"outputs", counts_.outputs},       {"parameters", counts_.parameters},
-          {"bytes", counts_.bytes},           {"depth", counts_.depth},
-          {"multi_input", counts_.multi_input}, {"multi_output", counts_.multi_output},
+  return {{"nodes", counts_.nodes},
+          {"inputs", counts_.inputs},
+          {"outputs", counts_.outputs},
+          {"parameters", counts_.parameters},
+          {"bytes", counts_.bytes},
+          {"depth", counts_.depth},
+          {"multi_input", counts_.multi_input},
+          {"multi_output", counts_.multi_output},
           {"ops", counts_.ops}};
 }
 
@@ -117,7 +121,8 @@ Expected<GraphFeatures> GraphFeatures::FromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(counts.multi_output, GetDouble(json, "multi_output"));
   RLC_ASSIGN_OR_RETURN(const std::vector<double> ops, GetDoubles(json, "ops"));
   if (ops.size() != counts.ops.size()) {
-    return MakeError(ErrorKind::kInvalidInput, "graph features: {} op counts, wanted {}", ops.size(), counts.ops.size());
+    return MakeError(ErrorKind::kInvalidInput, "graph features: {} op counts, wanted {}", ops.size(),
+                     counts.ops.size());
   }
   std::copy(ops.begin(), ops.end(), counts.ops.begin());
   return GraphFeatures(counts);

@@ -16,9 +16,9 @@ inline constexpr int kGraphFeatures = 17;
 inline constexpr std::array<std::string_view, 9> kFeatureOps = {
     "Conv", "Relu", "BatchNormalization", "Add", "MaxPool", "GlobalAveragePool", "Gemm", "Clip", "Concat"};
 
-// In this order: nodes, inputs, outputs, parameters, bytes (counts by log10 against a stated maximum); the share of each op of
-// kFeatureOps (what is missing to 1 is the rest); the share of nodes with several inputs from nodes, of nodes with several
-// outputs, and depth (longest path) per node. Scaled into [-1, 1] as docs/environment.md says.
+// In this order: nodes, inputs, outputs, parameters, bytes (counts by log10 against a stated maximum); the share of
+// each op of kFeatureOps (what is missing to 1 is the rest); the share of nodes with several inputs from nodes, of
+// nodes with several outputs, and depth (longest path) per node. Scaled into [-1, 1] as docs/environment.md says.
 class GraphFeatures {
  public:
   struct Counts {

@@ -24,7 +24,8 @@ float Spread(int i, int n) { return n > 1 ? static_cast<float>(2.0 * i / (n - 1)
 
 }  // namespace
 
-LayersEnv::LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, Evaluator& evaluator, LayersEnvOptions options)
+LayersEnv::LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, Evaluator& evaluator,
+                     LayersEnvOptions options)
     : catalogue_(&catalogue),
       features_(&features),
       evaluator_(&evaluator),
@@ -39,7 +40,8 @@ LayersEnv::LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, 
   taken_.assign(catalogue.entries.size(), 0);
   drops_.assign(catalogue.entries.size(), 0);
   entry_of_.assign(static_cast<size_t>(kLayerActionTypes * layers), -1);
-  for (const LayerActionType type : {LayerActionType::kQuantize, LayerActionType::kPrune, LayerActionType::kFuseConvBn}) {
+  for (const LayerActionType type :
+       {LayerActionType::kQuantize, LayerActionType::kPrune, LayerActionType::kFuseConvBn}) {
     for (int layer = 0; layer < layers; ++layer) {
       entry_of_[static_cast<size_t>(static_cast<int>(type) * layers + layer)] = catalogue.Find(TypeBehind(type), layer);
     }

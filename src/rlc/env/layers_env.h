@@ -1,7 +1,7 @@
 // The `layers` view: an episode picks one action after another for the numbered layers of one model.
 //
-// Facts: 5 action types x num_layers; 17 + 10*2 + 2 = 39 floats in [-1, 1]; at most max_steps (20) steps; deterministic with
-// the surrogate evaluator, not with the measured one. stop is `terminated`, the step limit is `truncated`.
+// Facts: 5 action types x num_layers; 17 + 10*2 + 2 = 39 floats in [-1, 1]; at most max_steps (20) steps; deterministic
+// with the surrogate evaluator, not with the measured one. stop is `terminated`, the step limit is `truncated`.
 //
 // State is a value: copy it, compare it, print it, replay it from its action list. The evaluator is asked, never owned.
 #ifndef RLC_ENV_LAYERS_ENV_H_
@@ -69,10 +69,10 @@ class LayersEnv {
 
   // Starts an episode. Error: the evaluator cannot price the empty candidate.
   Expected<void> Reset();
-  // Takes a step. Rewards: kDelta pays the change of the potential, and at the first step also the potential of the empty
-  // candidate, so an episode's sum is its final potential (plus the penalties of illegal actions). kClassic pays what the
-  // state is worth after a change and at terminate; skip pays nothing.
-  // Precondition, checked: the episode has started and not ended. Error: the evaluator failed.
+  // Takes a step. Rewards: kDelta pays the change of the potential, and at the first step also the potential of the
+  // empty candidate, so an episode's sum is its final potential (plus the penalties of illegal actions). kClassic pays
+  // what the state is worth after a change and at terminate; skip pays nothing. Precondition, checked: the episode has
+  // started and not ended. Error: the evaluator failed.
   Expected<StepResult> Step(LayerAction action);
 
   // 17 graph features; of the last 10 actions, newest first, type and layer (scaled; -1 for none); step / max_steps and
@@ -99,10 +99,10 @@ class LayersEnv {
   LayersEnvOptions options_;
   Reward reward_;
   LayersState state_;
-  std::vector<int> entry_of_;            // [type * num_layers + layer] -> catalogue number
-  std::vector<int> required_;            // by catalogue number: the fold it needs first, -1: none
-  std::vector<uint8_t> taken_;           // by catalogue number: in state_.chosen
-  mutable std::vector<double> drops_;    // scratch of Mask
+  std::vector<int> entry_of_;          // [type * num_layers + layer] -> catalogue number
+  std::vector<int> required_;          // by catalogue number: the fold it needs first, -1: none
+  std::vector<uint8_t> taken_;         // by catalogue number: in state_.chosen
+  mutable std::vector<double> drops_;  // scratch of Mask
 };
 
 }  // namespace rlc

@@ -14,7 +14,8 @@ double Reward::Classic(const Costs& costs) const {
   const double latency = LatencyGain(costs);
   const bool measured = options_.baseline_energy_mj && costs.energy_mj;
   const double energy = measured ? 1.0 - costs.energy_mj->value / *options_.baseline_energy_mj : 0.8 * latency;
-  const double drop = target_drop_ > 0 ? std::clamp(Drop(costs) / target_drop_, 0.0, 1.0) : (Drop(costs) > 0 ? 1.0 : 0.0);
+  const double drop =
+      target_drop_ > 0 ? std::clamp(Drop(costs) / target_drop_, 0.0, 1.0) : (Drop(costs) > 0 ? 1.0 : 0.0);
   const double bonus = latency > 0.1 && Drop(costs) < target_drop_ ? 1.0 : 0.0;
   return options_.alpha * latency + options_.beta * energy - options_.gamma * drop + bonus;
 }

@@ -20,8 +20,8 @@ struct RewardOptions {
   std::optional<double> baseline_energy_mj;  // of one run of the original model; nothing: not measured
 };
 
-// dL = 1 - latency / baseline; dE = 0.8 * dL unless energy was measured on both sides; dA = clamp(drop / target, 0, 1), 0
-// without data.
+// dL = 1 - latency / baseline; dE = 0.8 * dL unless energy was measured on both sides; dA = clamp(drop / target, 0, 1),
+// 0 without data.
 class Reward {
  public:
   Reward(RewardOptions options, double target_drop) : options_(options), target_drop_(target_drop) {}

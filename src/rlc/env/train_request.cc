@@ -99,9 +99,10 @@ Expected<void> CheckMemory(const TrainRequest& request) {
   const double actions = kLayerActionTypes * static_cast<double>(request.catalogue.layers.size());
   const double steps = std::max(request.ppo.n_steps, request.ppo.num_envs);
   if (steps * actions > kMostBytes) {
-    return MakeError(ErrorKind::kInvalidInput,
-                     "n_steps {} with {} layers needs {:.1f} GB for one rollout, at most {:.0f} are supported; ask for fewer steps",
-                     request.ppo.n_steps, request.catalogue.layers.size(), steps * actions / 1e9, kMostBytes / 1e9);
+    return MakeError(
+        ErrorKind::kInvalidInput,
+        "n_steps {} with {} layers needs {:.1f} GB for one rollout, at most {:.0f} are supported; ask for fewer steps",
+        request.ppo.n_steps, request.catalogue.layers.size(), steps * actions / 1e9, kMostBytes / 1e9);
   }
   return {};
 }
@@ -136,7 +137,8 @@ Expected<TrainRequest> TrainRequestFromJson(const Json& json) {
   TrainRequest request;
   RLC_ASSIGN_OR_RETURN(const int64_t version, GetInt(json, "version"));
   if (version != kVersion) {
-    return MakeError(ErrorKind::kInvalidInput, "training request of version {}, this rlc-train reads {}", version, kVersion);
+    return MakeError(ErrorKind::kInvalidInput, "training request of version {}, this rlc-train reads {}", version,
+                     kVersion);
   }
   RLC_ASSIGN_OR_RETURN(const Json* catalogue, GetObject(json, "catalogue"));
   RLC_ASSIGN_OR_RETURN(request.catalogue, CatalogueFromJson(*catalogue));

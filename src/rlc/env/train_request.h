@@ -1,7 +1,7 @@
 // What `rlc` asks of the trainer, and what the trainer leaves behind. JSON, versioned; outside bytes for both sides.
 //
 // rlc-train REQUEST.json OUTDIR writes into OUTDIR:
-//   policy.onnx      observation float[N,39] -> logits float[N, 5 * layers], 
+//   policy.onnx      observation float[N,39] -> logits float[N, 5 * layers],
 //   curve.csv        timesteps, seconds, mean episode reward, mean final gain, losses: one row for each update
 //   events.out.tfevents.*   the same for TensorBoard
 //   checkpoint.pt    to resume from
@@ -35,12 +35,12 @@ struct PpoOptions {
 };
 
 struct TrainRequest {
-  Catalogue catalogue;             // without parameters of actions
+  Catalogue catalogue;  // without parameters of actions
   SurrogateTables tables;
   GraphFeatures::Counts features;
   LayersEnvOptions env;
   PpoOptions ppo;
-  std::string resume_from;         // checkpoint.pt of an earlier run; empty: start anew
+  std::string resume_from;  // checkpoint.pt of an earlier run; empty: start anew
 };
 
 Json ToJson(const TrainRequest& request);
@@ -55,8 +55,8 @@ struct SuccessRate {
 struct TrainSummary {
   int64_t timesteps = 0;
   double seconds = 0;    // of rollouts, environments, updates and what is written with each; not of measuring success
-  double best_gain = 0;  // best known within the limit, by the surrogate: of a solver (rlc/search/best_by_estimate.h) and of
-                         // all episodes; what success is measured against
+  double best_gain = 0;  // best known within the limit, by the surrogate: of a solver (rlc/search/best_by_estimate.h)
+                         // and of all episodes; what success is measured against
   SuccessRate before, after;  // random legal actions; the trained policy. 0 episodes when training was interrupted
 };
 

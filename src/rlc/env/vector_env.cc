@@ -24,7 +24,8 @@ VectorEnv::VectorEnv(const Catalogue& catalogue, const GraphFeatures& features, 
 
 void VectorEnv::Look(size_t env) {
   const Observation observation = envs_[env].Observe();
-  std::copy(observation.begin(), observation.end(), observations_.begin() + static_cast<int64_t>(env * kObservationSize));
+  std::copy(observation.begin(), observation.end(),
+            observations_.begin() + static_cast<int64_t>(env * kObservationSize));
   const auto actions = static_cast<size_t>(num_actions());
   envs_[env].Mask(std::span(masks_).subspan(env * actions, actions));
 }
@@ -44,7 +45,8 @@ Expected<void> VectorEnv::Step(std::span<const int64_t> actions) {
   for (size_t i = 0; i < envs_.size(); ++i) {
     LayersEnv& env = envs_[i];
     RLC_CHECK(actions[i] >= 0 && actions[i] < num_actions());
-    const LayerAction action{static_cast<LayerActionType>(actions[i] / num_layers()), static_cast<int>(actions[i] % num_layers())};
+    const LayerAction action{static_cast<LayerActionType>(actions[i] / num_layers()),
+                             static_cast<int>(actions[i] % num_layers())};
     RLC_ASSIGN_OR_RETURN(const StepResult step, env.Step(action));
     rewards_[i] = static_cast<float>(step.reward);
     terminated_[i] = step.terminated ? 1 : 0;

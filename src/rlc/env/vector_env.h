@@ -16,25 +16,25 @@ namespace rlc {
 // How an episode went, told at the step that ended it.
 struct EpisodeEnd {
   int env = 0;
-  double reward = 0;     // sum over the episode
-  double gain = 0;       // 1 - latency / baseline at the end
-  double drop = 0;       // accuracy drop at the end
+  double reward = 0;  // sum over the episode
+  double gain = 0;    // 1 - latency / baseline at the end
+  double drop = 0;    // accuracy drop at the end
   int steps = 0;
 };
 
 // Facts: each environment has a copy of the surrogate; results do not depend on how many there are or on threads.
 class VectorEnv {
  public:
-  VectorEnv(const Catalogue& catalogue, const GraphFeatures& features, const Surrogate& surrogate, LayersEnvOptions options,
-            int count);
+  VectorEnv(const Catalogue& catalogue, const GraphFeatures& features, const Surrogate& surrogate,
+            LayersEnvOptions options, int count);
 
   int count() const { return static_cast<int>(envs_.size()); }
   int num_layers() const { return envs_.front().num_layers(); }
   int num_actions() const { return kLayerActionTypes * num_layers(); }
 
   Expected<void> Reset();
-  // actions[i] = type * num_layers + layer, for each environment. An environment whose episode ends starts over at once; what
-  // it saw last is in final_observations().
+  // actions[i] = type * num_layers + layer, for each environment. An environment whose episode ends starts over at
+  // once; what it saw last is in final_observations().
   Expected<void> Step(std::span<const int64_t> actions);
 
   const std::vector<float>& observations() const { return observations_; }              // [count, 39]

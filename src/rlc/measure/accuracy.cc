@@ -14,8 +14,8 @@ namespace {
 using Batch = std::vector<size_t>;
 struct Segment {
   std::vector<Batch> batches;
-  std::string path;    // of the file with its inputs
-  bool kept = false;   // it stays on disk
+  std::string path;   // of the file with its inputs
+  bool kept = false;  // it stays on disk
 };
 
 uint64_t BytesPerRow(const Dataset& data) {
@@ -67,7 +67,8 @@ void AccuracyJudge::Impl::MakeSegments(size_t batch_rows) {
   for (size_t first = 0; first < rows.size(); first += batch_rows) {
     const size_t count = std::min(batch_rows, rows.size() - first);
     if (segments.empty() || in_segment + count > segment_rows) {
-      segments.push_back({{}, JoinPath(folder.path(), "inputs" + std::to_string(segments.size()) + ".safetensors"), false});
+      segments.push_back(
+          {{}, JoinPath(folder.path(), "inputs" + std::to_string(segments.size()) + ".safetensors"), false});
       in_segment = 0;
     }
     Batch batch;
@@ -89,7 +90,8 @@ Expected<void> AccuracyJudge::Impl::WriteSegment(const Segment& segment) const {
   return WriteBatches(segment.path, batches);
 }
 
-Expected<ModelOutputs> AccuracyJudge::Impl::Outputs(const std::string& model_path, StopToken stop, uint64_t* peak) const {
+Expected<ModelOutputs> AccuracyJudge::Impl::Outputs(const std::string& model_path, StopToken stop,
+                                                    uint64_t* peak) const {
   std::optional<ModelOutputs> outputs;
   for (const Segment& segment : segments) {
     RLC_RETURN_IF_ERROR(WriteSegment(segment));
@@ -113,8 +115,8 @@ Expected<ModelOutputs> AccuracyJudge::Impl::Outputs(const std::string& model_pat
   return *std::move(outputs);
 }
 
-// Batched where the model allows it: a free first dimension does not always mean that any size works, nor that each output
-// has one part for each row.
+// Batched where the model allows it: a free first dimension does not always mean that any size works, nor that each
+// output has one part for each row.
 Expected<void> AccuracyJudge::Impl::RunBaseline(const std::string& path) {
   if (CanBatch(data) && options.batch_rows > 1) {
     MakeSegments(options.batch_rows);
@@ -143,8 +145,9 @@ AccuracyJudge::AccuracyJudge(AccuracyJudge&&) noexcept = default;
 AccuracyJudge& AccuracyJudge::operator=(AccuracyJudge&&) noexcept = default;
 AccuracyJudge::~AccuracyJudge() = default;
 
-Expected<AccuracyJudge> AccuracyJudge::Create(const std::string& baseline_path, const Dataset& data, std::vector<size_t> rows,
-                                              const std::vector<int64_t>& classes, const AccuracyOptions& options) {
+Expected<AccuracyJudge> AccuracyJudge::Create(const std::string& baseline_path, const Dataset& data,
+                                              std::vector<size_t> rows, const std::vector<int64_t>& classes,
+                                              const AccuracyOptions& options) {
   if (rows.empty()) return MakeError(ErrorKind::kInvalidInput, "there is no sample to judge accuracy on");
   RLC_ASSIGN_OR_RETURN(TempDir folder, TempDir::Create("rlc-accuracy"));
   auto impl = std::unique_ptr<Impl>(

@@ -1,4 +1,5 @@
-// Accuracy of model files on rows of a dataset, as the runtime really executes them, against the baseline on the same rows.
+// Accuracy of model files on rows of a dataset, as the runtime really executes them, against the baseline on the same
+// rows.
 #ifndef RLC_MEASURE_ACCURACY_H_
 #define RLC_MEASURE_ACCURACY_H_
 
@@ -17,7 +18,7 @@
 namespace rlc {
 
 struct AccuracyOptions {
-  std::string metric;     // empty: what suits data and outputs (DefaultMetric)
+  std::string metric;  // empty: what suits data and outputs (DefaultMetric)
   OptLevel level = OptLevel::kAll;
   int threads = 1;
   size_t batch_rows = 32;  // when the model's first dimension is free; otherwise, or when that fails, row by row
@@ -36,8 +37,8 @@ struct Accuracy {
 // Holds rows, labels, and what the baseline said about them. Models run in child processes.
 class AccuracyJudge {
  public:
-  // Runs the baseline. `classes`: class labels by row of the dataset, empty when there are none. Errors: those of the runs
-  // and of the metric. The dataset is shared.
+  // Runs the baseline. `classes`: class labels by row of the dataset, empty when there are none. Errors: those of the
+  // runs and of the metric. The dataset is shared.
   static Expected<AccuracyJudge> Create(const std::string& baseline_path, const Dataset& data, std::vector<size_t> rows,
                                         const std::vector<int64_t>& classes, const AccuracyOptions& options);
   AccuracyJudge(AccuracyJudge&&) noexcept;

@@ -43,8 +43,8 @@ int64_t EstimateBytes(const Type& type, const Sizes& sizes) {
 }
 
 // Values that are taken in one pass over the data.
-std::vector<std::vector<std::string>> Passes(const Graph& graph, const std::vector<std::string>& values, const Sizes& sizes,
-                                             int64_t max_bytes) {
+std::vector<std::vector<std::string>> Passes(const Graph& graph, const std::vector<std::string>& values,
+                                             const Sizes& sizes, int64_t max_bytes) {
   std::vector<std::vector<std::string>> passes;
   int64_t held = 0;
   for (const std::string& value : values) {
@@ -59,7 +59,8 @@ std::vector<std::vector<std::string>> Passes(const Graph& graph, const std::vect
   return passes;
 }
 
-Expected<Session> SessionFor(const Model& model, const std::vector<std::string>& values, const CalibrationOptions& options) {
+Expected<Session> SessionFor(const Model& model, const std::vector<std::string>& values,
+                             const CalibrationOptions& options) {
   Model extended = model;
   Graph& graph = extended.graph;
   for (const std::string& value : values) {
@@ -75,8 +76,9 @@ Expected<Session> SessionFor(const Model& model, const std::vector<std::string>&
 }
 
 // One pass; `values` may be empty (then only inputs are shown). Returns the number of batches.
-Expected<int64_t> Stream(const Model& model, const std::vector<std::string>& values, const std::set<std::string>& inputs,
-                         const BatchSource& batches, const OnTensor& on_tensor, const CalibrationOptions& options) {
+Expected<int64_t> Stream(const Model& model, const std::vector<std::string>& values,
+                         const std::set<std::string>& inputs, const BatchSource& batches, const OnTensor& on_tensor,
+                         const CalibrationOptions& options) {
   std::optional<Session> session;
   if (!values.empty()) {
     RLC_ASSIGN_OR_RETURN(session, SessionFor(model, values, options));

@@ -15,8 +15,8 @@
 
 namespace rlc {
 
-// The inputs of batch `index` (from 0), empty when there are no more. Called once for each batch, in order (again from the
-// start when values do not fit into memory at once).
+// The inputs of batch `index` (from 0), empty when there are no more. Called once for each batch, in order (again from
+// the start when values do not fit into memory at once).
 using BatchSource = std::function<Expected<std::vector<NamedTensor>>(int64_t index)>;
 
 // Called with each value of each batch, batch by batch. The tensor may be kept, but then its memory stays in use.
@@ -32,8 +32,8 @@ struct CalibrationOptions {
 };
 
 // Streams the batches through `model` and hands over the named values (of the top graph: inputs, outputs, anything
-// between). Returns the number of batches. Error, kUsage: a value that the graph does not have; what a run or the callback
-// gives.
+// between). Returns the number of batches. Error, kUsage: a value that the graph does not have; what a run or the
+// callback gives.
 Expected<int64_t> StreamValues(const Model& model, std::span<const std::string> values, const BatchSource& batches,
                                const OnTensor& on_tensor, const CalibrationOptions& options = {});
 

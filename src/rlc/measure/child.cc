@@ -89,7 +89,8 @@ Expected<Json> TimeJob(const Json& request) {
 }
 
 // Inputs of batch `index`, in the order of `wanted`; empty after the last.
-Expected<std::vector<NamedTensor>> BatchOf(const Safetensors& file, size_t index, const std::vector<InterfaceValue>& wanted) {
+Expected<std::vector<NamedTensor>> BatchOf(const Safetensors& file, size_t index,
+                                           const std::vector<InterfaceValue>& wanted) {
   const std::string prefix = std::to_string(index) + "/";
   std::vector<NamedTensor> inputs;
   for (const InterfaceValue& input : wanted) {
@@ -146,8 +147,9 @@ Expected<Json> EnergyJob(const Json& request) {
   RLC_ASSIGN_OR_RETURN(const Session session, Session::FromFile(model.path, options));
   RLC_ASSIGN_OR_RETURN(BoundRun bound, BoundRun::Create(session, std::move(inputs)));
   RLC_ASSIGN_OR_RETURN(const Estimate millijoules,
-                       MeasureEnergy(rapl, [&] { return bound.Run(); }, energy, SteadyClock(),
-                                     [](double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }));
+                       MeasureEnergy(
+                           rapl, [&] { return bound.Run(); }, energy, SteadyClock(),
+                           [](double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }));
   return EstimateToJson(millijoules);
 }
 
@@ -173,7 +175,8 @@ Expected<TimingResult> TimeModelsInChild(std::span<const TimedModel> models, std
   Json list = Json::array();
   for (const TimedModel& model : models) list.push_back(ModelToJson(model));
   const Json request = {{"models", std::move(list)}, {"options", OptionsToJson(options)}, {"inputs", inputs_path}};
-  RLC_ASSIGN_OR_RETURN(const ChildReply reply, RunMeasureChild("time", request, "timing " + models.back().name, limits));
+  RLC_ASSIGN_OR_RETURN(const ChildReply reply,
+                       RunMeasureChild("time", request, "timing " + models.back().name, limits));
   return TimingResultFromJson(reply.result);
 }
 

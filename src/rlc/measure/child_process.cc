@@ -38,7 +38,8 @@ Settings& TheSettings() {
   return *settings;
 }
 
-// Held while a child measures. Two processes of one user cannot hold it at once; the kernel frees it when a process dies.
+// Held while a child measures. Two processes of one user cannot hold it at once; the kernel frees it when a process
+// dies.
 class MachineLock {
  public:
   // Without a cache folder there is no lock, and nothing to complain about.
@@ -162,7 +163,8 @@ Expected<ChildReply> RunMeasureChild(const std::string& job, const Json& request
   spec.limits.stop = limits.stop;
   RLC_ASSIGN_OR_RETURN(const MachineLock lock, MachineLock::Acquire(limits.stop));
   RLC_ASSIGN_OR_RETURN(const ProcessResult ended, RunProcess(spec));
-  if (ended.end == ProcessEnd::kStopped) return MakeError(ErrorKind::kInterrupted, "{}: measuring was interrupted", what);
+  if (ended.end == ProcessEnd::kStopped)
+    return MakeError(ErrorKind::kInterrupted, "{}: measuring was interrupted", what);
   if (!ended.Succeeded()) {
     return MakeError(ErrorKind::kUnavailable, "{}: the measuring process {}", what, ended.Describe());
   }

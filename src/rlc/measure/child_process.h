@@ -51,9 +51,9 @@ struct ChildReply {
 };
 
 // Starts a child for one job and waits. Only one child of this user measures at a time on a machine (a lock file in the
-// cache folder; waiting for it does not count as the child's time): two at once would disturb each other. The child uses
-// the runtime that this process uses. Error: the job's own, or how the child ended, in words (kUnavailable; kInterrupted
-// when stopped), with `what` in front.
+// cache folder; waiting for it does not count as the child's time): two at once would disturb each other. The child
+// uses the runtime that this process uses. Error: the job's own, or how the child ended, in words (kUnavailable;
+// kInterrupted when stopped), with `what` in front.
 Expected<ChildReply> RunMeasureChild(const std::string& job, const Json& request, const std::string& what,
                                      const ChildLimits& limits = {});
 

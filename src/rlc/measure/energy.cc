@@ -76,8 +76,9 @@ double Rapl::Joules(const std::vector<uint64_t>& before, const std::vector<uint6
   return microjoules * 1e-6;
 }
 
-Expected<Estimate> MeasureEnergy(const Rapl& rapl, const std::function<Expected<void>()>& run, const EnergyOptions& options,
-                                 const Clock& clock, const std::function<void(double)>& sleep) {
+Expected<Estimate> MeasureEnergy(const Rapl& rapl, const std::function<Expected<void>()>& run,
+                                 const EnergyOptions& options, const Clock& clock,
+                                 const std::function<void(double)>& sleep) {
   struct Span {
     double joules = 0, seconds = 0;
   };

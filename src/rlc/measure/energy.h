@@ -1,5 +1,5 @@
-// Energy of runs, from the processor's own counters (RAPL), where they can be read. Nowhere else: what was not measured is
-// not a number.
+// Energy of runs, from the processor's own counters (RAPL), where they can be read. Nowhere else: what was not measured
+// is not a number.
 #ifndef RLC_MEASURE_ENERGY_H_
 #define RLC_MEASURE_ENERGY_H_
 
@@ -14,15 +14,15 @@
 
 namespace rlc {
 
-// The package counters below a powercap tree (intel-rapl:0, intel-rapl:1, ...; AMD's too). Their sub-zones (core, dram) are
-// parts of a package or beside it and are not counted.
+// The package counters below a powercap tree (intel-rapl:0, intel-rapl:1, ...; AMD's too). Their sub-zones (core, dram)
+// are parts of a package or beside it and are not counted.
 class Rapl {
  public:
   // Error, kUnavailable: no counters, or no permission to read them; the sentence says which and what to do.
   static Expected<Rapl> Open(const std::string& root = "/sys/class/powercap");
 
-  // Counters in microjoules, one for each package, and joules between two readings: counters wrap at their own range, so
-  // readings must be less than one wrap (minutes, at least) apart.
+  // Counters in microjoules, one for each package, and joules between two readings: counters wrap at their own range,
+  // so readings must be less than one wrap (minutes, at least) apart.
   Expected<std::vector<uint64_t>> Read() const;
   double Joules(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after) const;
 
@@ -37,16 +37,17 @@ class Rapl {
 };
 
 struct EnergyOptions {
-  double idle_seconds = 1.0;   // how long to look at the idle machine, before and after
-  double sample_seconds = 0.5; // one sample: runs for about that long
+  double idle_seconds = 1.0;    // how long to look at the idle machine, before and after
+  double sample_seconds = 0.5;  // one sample: runs for about that long
   int samples = 5;
 };
 
-// Millijoules of one run with idle power subtracted, median over samples with its interval (unit "mJ"). `sleep` waits for
-// that many seconds without using the processor. The whole package is measured: other programs' work counts too, so the
-// interval says how quiet the machine was. Error: the counters stop working, or a run fails.
-Expected<Estimate> MeasureEnergy(const Rapl& rapl, const std::function<Expected<void>()>& run, const EnergyOptions& options,
-                                 const Clock& clock, const std::function<void(double)>& sleep);
+// Millijoules of one run with idle power subtracted, median over samples with its interval (unit "mJ"). `sleep` waits
+// for that many seconds without using the processor. The whole package is measured: other programs' work counts too, so
+// the interval says how quiet the machine was. Error: the counters stop working, or a run fails.
+Expected<Estimate> MeasureEnergy(const Rapl& rapl, const std::function<Expected<void>()>& run,
+                                 const EnergyOptions& options, const Clock& clock,
+                                 const std::function<void(double)>& sleep);
 
 }  // namespace rlc
 

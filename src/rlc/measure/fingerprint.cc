@@ -20,10 +20,10 @@ namespace {
 // Those that runtimes dispatch on; the rest of the flags says nothing about speed.
 const std::set<std::string>& KnownFeatures() {
   static const std::set<std::string> kFeatures = {
-      "sse4_1",      "sse4_2",      "avx",       "f16c",      "fma",         "avx2",        "avx_vnni",  "avx512f",
-      "avx512bw",    "avx512vl",    "avx512dq",  "avx512cd",  "avx512_vnni", "avx512_bf16", "amx_tile",  "amx_int8",
-      "amx_bf16",    "avx512_fp16", "amx_fp16",  "asimd",     "asimddp",     "i8mm",        "bf16",      "sve",
-      "sve2",        "sme"};
+      "sse4_1",   "sse4_2",   "avx",      "f16c",        "fma",      "avx2",        "avx_vnni",
+      "avx512f",  "avx512bw", "avx512vl", "avx512dq",    "avx512cd", "avx512_vnni", "avx512_bf16",
+      "amx_tile", "amx_int8", "amx_bf16", "avx512_fp16", "amx_fp16", "asimd",       "asimddp",
+      "i8mm",     "bf16",     "sve",      "sve2",        "sme"};
   return kFeatures;
 }
 
@@ -81,7 +81,8 @@ void ReadCaches(const std::string& root, Machine& machine) {
     if (!name.starts_with("index")) continue;
     const std::string base = JoinPath(folder, name);
     std::string type = FirstLine(base + "/type");
-    std::transform(type.begin(), type.end(), type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+    std::transform(type.begin(), type.end(), type.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
     const std::string size = FirstLine(base + "/size");
     if (!size.empty()) machine.caches.push_back("L" + FirstLine(base + "/level") + " " + type + " " + size);
   }
@@ -142,7 +143,9 @@ Machine DescribeMachine(const std::string& root) {
 std::string Machine::Fingerprint() const {
   Hasher hasher;
   hasher.AddText("rlc machine 1").AddText(cpu).AddText(architecture);
-  hasher.AddInt(static_cast<uint64_t>(family)).AddInt(static_cast<uint64_t>(model)).AddInt(static_cast<uint64_t>(stepping));
+  hasher.AddInt(static_cast<uint64_t>(family))
+      .AddInt(static_cast<uint64_t>(model))
+      .AddInt(static_cast<uint64_t>(stepping));
   hasher.AddInt(features.size());
   for (const std::string& feature : features) hasher.AddText(feature);
   hasher.AddInt(static_cast<uint64_t>(cores));
@@ -153,20 +156,13 @@ std::string Machine::Fingerprint() const {
 }
 
 Json ToJson(const Machine& machine) {
-  return {{"cpu", machine.cpu},
-          {"architecture", machine.architecture},
-          {"family", machine.family},
-          {"model", machine.model},
-          {"stepping", machine.stepping},
-          {"features", machine.features},
-          {"cores", machine.cores},
-          {"usable_cores", machine.usable_cores},
-          {"caches", machine.caches},
-          {"memory_bytes", machine.memory_bytes},
-          {"governor", machine.governor},
-          {"virtual_machine", machine.virtual_machine},
-          {"kernel", machine.kernel},
-          {"fingerprint", machine.Fingerprint()}};
+  return {{"cpu", machine.cpu},           {"architecture", machine.architecture},
+          {"family", machine.family},     {"model", machine.model},
+          {"stepping", machine.stepping}, {"features", machine.features},
+          {"cores", machine.cores},       {"usable_cores", machine.usable_cores},
+          {"caches", machine.caches},     {"memory_bytes", machine.memory_bytes},
+          {"governor", machine.governor}, {"virtual_machine", machine.virtual_machine},
+          {"kernel", machine.kernel},     {"fingerprint", machine.Fingerprint()}};
 }
 
 int LeastBusyCore(double seconds) {

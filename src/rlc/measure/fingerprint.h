@@ -11,17 +11,17 @@
 namespace rlc {
 
 struct Machine {
-  std::string cpu;                     // "AMD EPYC 7763 64-Core Processor"
-  std::string architecture;            // "x86_64"
+  std::string cpu;                          // "AMD EPYC 7763 64-Core Processor"
+  std::string architecture;                 // "x86_64"
   int family = 0, model = 0, stepping = 0;  // of the CPU, where it has them
-  std::vector<std::string> features;   // of those that decide which kernels run, sorted: "avx2", "avx512_vnni", ...
-  int cores = 0;                       // online
-  int usable_cores = 0;                // that this process may run on
-  std::vector<std::string> caches;     // "L1 data 32K", "L2 unified 512K", ...
+  std::vector<std::string> features;  // of those that decide which kernels run, sorted: "avx2", "avx512_vnni", ...
+  int cores = 0;                      // online
+  int usable_cores = 0;               // that this process may run on
+  std::vector<std::string> caches;    // "L1 data 32K", "L2 unified 512K", ...
   uint64_t memory_bytes = 0;
-  std::string governor;                // of frequency; "" where it cannot be read (virtual machines)
+  std::string governor;  // of frequency; "" where it cannot be read (virtual machines)
   bool virtual_machine = false;
-  std::string kernel;                  // "6.1.0-32-amd64"
+  std::string kernel;  // "6.1.0-32-amd64"
   // 12 hex digits over what decides speed: CPU, features, cores, caches, governor. Not kernel and memory size: trials
   // outlive an update.
   std::string Fingerprint() const;

@@ -62,8 +62,9 @@ Expected<Tensor> RandomTensor(const InterfaceValue& input, const std::vector<int
   const auto bytes = ByteSize(dtype, dims);
   const auto count = ElementCount(dims);
   if (!input.type.is_tensor() || !count || (!bytes && dtype != DType::kString)) {
-    return MakeError(ErrorKind::kUnavailable, "input '{}' is {}, for which rlc makes no random values; give data with --data",
-                     input.name, ToString(input.type));
+    return MakeError(ErrorKind::kUnavailable,
+                     "input '{}' is {}, for which rlc makes no random values; give data with --data", input.name,
+                     ToString(input.type));
   }
   if (bytes.value_or(0) > kMaxInputBytes) {
     return MakeError(ErrorKind::kUsage, "input '{}' of shape {} would have {}; use a smaller shape", input.name,

@@ -23,8 +23,9 @@ std::vector<int64_t> WeightDims(const LayerShape& shape) {
   if (shape.op == "MatMul") return {shape.in_channels, shape.out_channels};
   if (shape.op == "Gemm") return {shape.out_channels, shape.in_channels};
   const bool transposed = shape.op == "ConvTranspose";
-  std::vector<int64_t> dims = {transposed ? shape.in_channels : shape.out_channels,
-                               (transposed ? shape.out_channels : shape.in_channels) / std::max<int64_t>(shape.group, 1)};
+  std::vector<int64_t> dims = {
+      transposed ? shape.in_channels : shape.out_channels,
+      (transposed ? shape.out_channels : shape.in_channels) / std::max<int64_t>(shape.group, 1)};
   dims.insert(dims.end(), shape.kernel.begin(), shape.kernel.end());
   return dims;
 }
@@ -135,6 +136,8 @@ bool IsLayoutChange(const Node& node) {
   return node.Is("Transpose") || (node.domain == "com.microsoft.nchwc" && node.op.starts_with("Reorder"));
 }
 
+NodeId ProducerOf(const Graph& graph, ValueId value) { return graph.value(value).producer; }
+
 // What the layout change at the input gives to the layer behind it.
 Expected<std::vector<int64_t>> DimsBehind(const Node& change, std::vector<int64_t> dims) {
   if (change.Is("Transpose")) {
@@ -182,8 +185,8 @@ Expected<Model> Int8LayerModel(const LayerShape& shape, const std::string& input
   const Quantization activation = ActivationParams(graph);
   const ValueId w = graph.AddInitializer("w", RandomInt8(WeightDims(shape), 1));
   const ValueId w_scale = graph.AddInitializer("w_scale", Tensor::Of<float>({channels}, weight_scales));
-  const ValueId w_zero =
-      graph.AddInitializer("w_zero", Tensor::Of<int8_t>({channels}, std::vector<int8_t>(static_cast<size_t>(channels), 0)));
+  const ValueId w_zero = graph.AddInitializer(
+      "w_zero", Tensor::Of<int8_t>({channels}, std::vector<int8_t>(static_cast<size_t>(channels), 0)));
   const int64_t axis = shape.op == "MatMul" ? 1 : 0;
   std::vector<ValueId> inputs = {Append(graph, "DequantizeLinear", {x, activation.scale, activation.zero}, "xf"),
                                  Append(graph, "DequantizeLinear", {w, w_scale, w_zero}, "wf", {{"axis", axis, {}}})};
@@ -253,27 +256,24 @@ Expected<Model> InsideNetwork(const Model& model, const std::string& input) {
   const NodeId first = graph.SingleReader(x);
   if (first != NodeId::kNone && IsLayoutChange(graph.node(first))) {
     const Type type = graph.type(x);
-    RLC_ASSIGN_OR_RETURN(const std::vector<int64_t> dims,
-                         DimsBehind(graph.node(first), StaticDims(type.shape.value_or(Shape())).value_or(std::vector<int64_t>())));
+    RLC_ASSIGN_OR_RETURN(
+        const std::vector<int64_t> dims,
+        DimsBehind(graph.node(first), StaticDims(type.shape.value_or(Shape())).value_or(std::vector<int64_t>())));
     const ValueId inner = graph.AddInput(input + "_inner", Type::Tensor(type.elem, ShapeOf(dims)));
     graph.ReplaceUses(graph.node(first).output(0), inner);
     graph.RemoveNode(first);
   }
   const ValueId y = graph.outputs().front();
-  const Node* last = graph.producer(y);
-  if (last != nullptr && IsLayoutChange(*last)) {
-    const ValueId inner = last->input(0);
-    const Node* layer = graph.producer(inner);
-    // A layer that is nothing but this change of layout has no producer here.
-    if (layer != nullptr && graph.SingleReader(inner) != NodeId::kNone) {
-      const NodeId change = graph.SingleReader(inner);
-      const auto position = std::find_if(graph.nodes().begin(), graph.nodes().end(),
-                                         [&](NodeId id) { return &graph.node(id) == layer; });
-      const NodeId producer = *position;
-      graph.SetInput(change, 0, ValueId::kNone);  // nothing reads the layer's old output any more
-      graph.TakeOverOutput(producer, 0, y);
-      graph.SetType(y, Type::Tensor(graph.type(y).elem));
+  const NodeId change = ProducerOf(graph, y);
+  if (change != NodeId::kNone && IsLayoutChange(graph.node(change))) {
+    const ValueId inner = graph.node(change).input(0);
+    const NodeId layer = ProducerOf(graph, inner);
+    // Without a producer there is nothing behind this change of layout but itself.
+    if (layer != NodeId::kNone && graph.SingleReader(inner) == change) {
+      graph.SetInput(change, 0, x);  // its output is about to be the layer's own
+      graph.TakeOverOutput(layer, 0, y);
       graph.RemoveNode(change);
+      graph.SetType(y, Type::Tensor(graph.type(y).elem));
     }
   }
   return std::move(ran.model);

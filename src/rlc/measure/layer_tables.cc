@@ -50,7 +50,8 @@ std::vector<Entry> EntriesFor(std::span<const LayerShape> layers) {
     for (const std::vector<int64_t>& dims : {shape.input, shape.output}) {
       if (dims.empty()) continue;
       add(BorderSignature(dims), "quantize", [dims](const std::string& input) { return QuantizeModel(dims, input); });
-      add(BorderSignature(dims), "dequantize", [dims](const std::string& input) { return DequantizeModel(dims, input); });
+      add(BorderSignature(dims), "dequantize",
+          [dims](const std::string& input) { return DequantizeModel(dims, input); });
     }
   }
   return entries;
@@ -62,7 +63,8 @@ Expected<Ready> Prepare(const Entry& entry, const std::string& folder, size_t in
   Ready ready;
   ready.entry = &entry;
   // Already what the runtime makes of it; optimizing again would put the layout changes back.
-  ready.model = {entry.signature + " " + entry.form, JoinPath(folder, std::to_string(index) + ".onnx"), OptLevel::kNone, {}};
+  ready.model = {
+      entry.signature + " " + entry.form, JoinPath(folder, std::to_string(index) + ".onnx"), OptLevel::kNone, {}};
   RLC_RETURN_IF_ERROR(WriteModel(model, ready.model.path));
   std::vector<InterfaceValue> inputs;
   for (const ValueId id : model.graph.inputs()) inputs.push_back({model.graph.value(id).name, model.graph.type(id)});
@@ -157,7 +159,8 @@ Expected<LayerTables> MeasureLayers(std::span<const LayerShape> layers, const st
   const Clock clock = SteadyClock();
   const double begin = clock();
   for (size_t i = 0; i < entries.size(); ++i) {
-    Report(progress, {"layer tables", static_cast<double>(i), static_cast<double>(entries.size()), clock() - begin, ""});
+    Report(progress,
+           {"layer tables", static_cast<double>(i), static_cast<double>(entries.size()), clock() - begin, ""});
     if (options.stop.StopRequested()) return MakeError(ErrorKind::kInterrupted, "measuring layers was interrupted");
     if (const Estimate* known = stored.Find(entries[i].signature, entries[i].form)) {
       tables.ms[entries[i].signature][entries[i].form] = *known;

@@ -17,9 +17,9 @@
 
 namespace rlc {
 
-// Milliseconds of one run, by signature and form. Layers have LayerSignature(); forms "float" and "int8" (u8 activations, s8
-// weights per channel, input and output quantized). What a change of form costs between two layers has signatures of its
-// own, by the tensor's shape: form "quantize" (float to 8 bits) and "dequantize" (back).
+// Milliseconds of one run, by signature and form. Layers have LayerSignature(); forms "float" and "int8" (u8
+// activations, s8 weights per channel, input and output quantized). What a change of form costs between two layers has
+// signatures of its own, by the tensor's shape: form "quantize" (float to 8 bits) and "dequantize" (back).
 //
 // Each is the time of the node inside a network: the runtime's own layouts (blocked for float, channels last for
 // integers) are kept at the borders of a layer and changed, with the type, at the borders of a form.
@@ -39,9 +39,9 @@ struct LayerTableOptions {
   StopToken stop;
 };
 
-// Tables for these layers and the borders at their inputs and outputs: from the store where it has them, measured in child
-// processes (and added to the store) otherwise. What cannot be measured (shapes not known, no such kernel) is left out,
-// with a message in the log. Error: kInterrupted; no runtime; a store that cannot be used.
+// Tables for these layers and the borders at their inputs and outputs: from the store where it has them, measured in
+// child processes (and added to the store) otherwise. What cannot be measured (shapes not known, no such kernel) is
+// left out, with a message in the log. Error: kInterrupted; no runtime; a store that cannot be used.
 Expected<LayerTables> MeasureLayers(std::span<const LayerShape> layers, const std::string& machine, TrialStore& store,
                                     const LayerTableOptions& options, const ProgressSink& progress = {});
 

@@ -34,7 +34,8 @@ Expected<Costs> MeasuredEvaluator::Measure(const std::string& bytes, const std::
   limits.stop = setup_.stop;
   const std::vector<TimedModel> models = {{"baseline", setup_.model_path, OptLevel::kAll, {}},
                                           {name, path, OptLevel::kAll, {}}};
-  RLC_ASSIGN_OR_RETURN(const TimingResult timing, TimeModelsInChild(models, setup_.timing_inputs, setup_.timing, limits));
+  RLC_ASSIGN_OR_RETURN(const TimingResult timing,
+                       TimeModelsInChild(models, setup_.timing_inputs, setup_.timing, limits));
   Costs costs;
   costs.source = CostSource::kMeasured;
   costs.latency_ms = timing.models[1].latency_ms;
@@ -70,7 +71,11 @@ Expected<Costs> MeasuredEvaluator::Evaluate(const Candidate& candidate) {
     return known_.emplace(normalized, WithContext(bytes.error(), name)).first->second;
   }
   Trial trial;
-  trial.key = {setup_.model_hash, ContentHash(*bytes), setup_.timing.threads, setup_.machine, runtime_,
+  trial.key = {setup_.model_hash,
+               ContentHash(*bytes),
+               setup_.timing.threads,
+               setup_.machine,
+               runtime_,
                setup_.judge != nullptr ? setup_.judge->key() : ""};
   RLC_ASSIGN_OR_RETURN(const std::optional<Trial> stored, Look(trial.key));
   // A stored failure is tried again: it may have been the machine's.

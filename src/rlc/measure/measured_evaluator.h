@@ -19,21 +19,21 @@
 namespace rlc {
 
 struct MeasuredSetup {
-  const Model* model = nullptr;          // these five must outlive the evaluator
+  const Model* model = nullptr;  // these five must outlive the evaluator
   const Catalogue* catalogue = nullptr;
   const AccuracyJudge* judge = nullptr;  // null: no data, no drop
   TrialStore* store = nullptr;           // null: nothing is kept
   Services services;                     // what its pointers point to
   std::string model_path;                // the original's file: the baseline
   std::string model_hash;
-  std::string machine;                   // Machine::Fingerprint()
+  std::string machine;  // Machine::Fingerprint()
   std::vector<NamedTensor> timing_inputs;
-  TimingOptions timing;                  // the control may be left out: the ratio's interval is against the baseline itself
+  TimingOptions timing;  // the control may be left out: the ratio's interval is against the baseline itself
   ChildLimits limits;
-  bool reuse = true;                     // trials of the store count as evaluated; finalists are measured fresh
-  std::optional<EnergyOptions> energy;   // nothing, or no readable counters: energy is not measured
+  bool reuse = true;                    // trials of the store count as evaluated; finalists are measured fresh
+  std::optional<EnergyOptions> energy;  // nothing, or no readable counters: energy is not measured
   std::string powercap = "/sys/class/powercap";
-  Clock wall_clock;                      // for time stamps
+  Clock wall_clock;  // for time stamps
   StopToken stop;
 };
 
@@ -42,8 +42,8 @@ class MeasuredEvaluator : public Evaluator {
   static Expected<MeasuredEvaluator> Create(MeasuredSetup setup);
 
   // A file that was measured before (the store has it for the same baseline, machine, runtime, threads and data) is not
-  // measured again; neither is a candidate that this evaluator measured or saw failing. Every new measurement and failure
-  // is added to the store. kInterrupted when told to stop; that is no failure of the candidate.
+  // measured again; neither is a candidate that this evaluator measured or saw failing. Every new measurement and
+  // failure is added to the store. kInterrupted when told to stop; that is no failure of the candidate.
   Expected<Costs> Evaluate(const Candidate& candidate) override;
   CostSource source() const override { return CostSource::kMeasured; }
   int evaluations() const override { return evaluations_; }

@@ -78,9 +78,10 @@ struct TrialStore::Impl {
     switch (code & 0xff) {
       case SQLITE_NOTADB:
       case SQLITE_CORRUPT:
-        return MakeError(ErrorKind::kInvalidInput,
-                         "{}: the trial store is damaged ({}); move it away and measure anew, or name another with --store",
-                         path, reason);
+        return MakeError(
+            ErrorKind::kInvalidInput,
+            "{}: the trial store is damaged ({}); move it away and measure anew, or name another with --store", path,
+            reason);
       default:
         return MakeError(ErrorKind::kUnavailable, "{}: the trial store cannot be used: {}", path, reason);
     }
@@ -114,7 +115,12 @@ class Statement {
   Statement& Bind(double value) { return Note(sqlite3_bind_double(statement_, ++bound_, value)); }
   Statement& BindNull() { return Note(sqlite3_bind_null(statement_, ++bound_)); }
   Statement& Bind(const TrialKey& key) {
-    return Bind(key.model_hash).Bind(key.plan_hash).Bind(key.threads).Bind(key.machine).Bind(key.runtime).Bind(key.data);
+    return Bind(key.model_hash)
+        .Bind(key.plan_hash)
+        .Bind(key.threads)
+        .Bind(key.machine)
+        .Bind(key.runtime)
+        .Bind(key.data);
   }
 
   // True: a row is there. False: no more rows, or an error (code()).
@@ -189,12 +195,14 @@ Expected<void> TrialStore::Impl::Prepare() const {
     RLC_ASSIGN_OR_RETURN(const int application, Pragma("PRAGMA application_id"));
     RLC_ASSIGN_OR_RETURN(const int schema, Pragma("PRAGMA user_version"));
     if (tables > 0 && application != kApplicationId) {
-      return MakeError(ErrorKind::kInvalidInput, "{}: a database, but not a trial store; name another file with --store", path);
+      return MakeError(ErrorKind::kInvalidInput,
+                       "{}: a database, but not a trial store; name another file with --store", path);
     }
     if (tables > 0 && schema != kSchema) {
-      return MakeError(ErrorKind::kInvalidInput,
-                       "{}: the trial store has format {}, this rlc reads {}; move it away, or name another with --store", path,
-                       schema, kSchema);
+      return MakeError(
+          ErrorKind::kInvalidInput,
+          "{}: the trial store has format {}, this rlc reads {}; move it away, or name another with --store", path,
+          schema, kSchema);
     }
     if (tables > 0) return {};
     RLC_RETURN_IF_ERROR(Execute(kCreate));
@@ -247,7 +255,8 @@ Expected<void> TrialStore::Add(const Trial& trial) {
 }
 
 Expected<std::optional<Trial>> TrialStore::Find(const TrialKey& key) const {
-  Statement statement(impl_->database, "SELECT " RLC_TRIAL_COLUMNS " FROM trials WHERE model_hash=? AND plan_hash=? AND "
+  Statement statement(impl_->database, "SELECT " RLC_TRIAL_COLUMNS
+                                       " FROM trials WHERE model_hash=? AND plan_hash=? AND "
                                        "threads=? AND machine=? AND runtime=? AND data=? ORDER BY id DESC LIMIT 1");
   const bool found = statement.Bind(key).Step();
   if (statement.failed()) return impl_->Failure(statement.code());

@@ -1,5 +1,5 @@
-// Between the two kinds of arrays: what files hold (rlc/data/array.h) and what sessions take (rlc/ir/tensor.h). Bytes are
-// shared, not copied.
+// Between the two kinds of arrays: what files hold (rlc/data/array.h) and what sessions take (rlc/ir/tensor.h). Bytes
+// are shared, not copied.
 #ifndef RLC_MEASURE_TENSOR_ARRAY_H_
 #define RLC_MEASURE_TENSOR_ARRAY_H_
 

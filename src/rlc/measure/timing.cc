@@ -50,7 +50,8 @@ class Interleaver {
     const double share = options_.budget_seconds * kWarmUpShare / static_cast<double>(slots_.size());
     for (Slot& slot : slots_) {
       slot.timing.runs_per_batch = 1;
-      RLC_RETURN_IF_ERROR(slot.participant->run());  // the first run pays for memory, lazily made kernels and page faults
+      RLC_RETURN_IF_ERROR(
+          slot.participant->run());  // the first run pays for memory, lazily made kernels and page faults
       std::vector<double> seconds;
       const double begin = clock_();
       while (!Settled(seconds) && (seconds.size() < 2 || clock_() - begin < share)) {
@@ -99,7 +100,8 @@ class Interleaver {
       result.models.pop_back();
     }
     const std::optional<Estimate> noise = result.control ? std::optional(result.control->ratio) : std::nullopt;
-    for (size_t i = 1; i < result.models.size(); ++i) result.models[i].change = JudgeRatio(result.models[i].ratio, noise);
+    for (size_t i = 1; i < result.models.size(); ++i)
+      result.models[i].change = JudgeRatio(result.models[i].ratio, noise);
     result.rounds = rounds_;
     result.threads = options_.threads;
     result.stable = stable_;

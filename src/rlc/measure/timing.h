@@ -1,8 +1,8 @@
 // Timing of several models against a baseline, in one process.
 //
-// Method: a warm-up of each until it is stable; then rounds, in each of which every participant runs one short batch, in
-// random order, after one run that does not count (the model before it has just emptied the caches). A batch is as many
-// runs as fill min_batch_seconds. What is reported is the median over rounds of the time per run, and the ratio of
+// Method: a warm-up of each until it is stable; then rounds, in each of which every participant runs one short batch,
+// in random order, after one run that does not count (the model before it has just emptied the caches). A batch is as
+// many runs as fill min_batch_seconds. What is reported is the median over rounds of the time per run, and the ratio of
 // medians with a bootstrap interval that resamples whole rounds, so that drift which all of them share cancels out. The
 // baseline takes part twice, in two sessions: the second is the A/A control, and a gain that is not clearly larger than
 // what the control shows is not called a gain.
@@ -26,14 +26,14 @@ namespace rlc {
 
 struct TimingOptions {
   int threads = 1;
-  double budget_seconds = 5;        // wall time of warm-up and rounds; min_rounds are made in any case
+  double budget_seconds = 5;  // wall time of warm-up and rounds; min_rounds are made in any case
   double min_batch_seconds = 0.01;
   int min_rounds = 15;
   int max_rounds = 1000;
   // Stop before the budget is used up when the interval of every ratio is narrower than +- this; 0: never.
   double precision = 0.003;
-  bool control = true;              // the A/A control takes part
-  bool pin = true;                  // with one thread: stay on the core that is least busy now
+  bool control = true;  // the A/A control takes part
+  bool pin = true;      // with one thread: stay on the core that is least busy now
   double confidence = 0.95;
   uint64_t seed = 0;
 };
@@ -43,23 +43,23 @@ std::string_view ChangeName(Change change);     // "faster", "slower", "no diffe
 
 struct Timing {
   std::string name;
-  double creation_ms = 0;       // of the session, once; not part of latency
+  double creation_ms = 0;  // of the session, once; not part of latency
   int runs_per_batch = 0;
-  std::vector<double> run_ms;   // one per round: mean time of a run in that round's batch
-  Estimate latency_ms;          // median, with its interval
-  Estimate ratio;               // latency / baseline latency: < 1 is faster; exactly 1 for the baseline itself
+  std::vector<double> run_ms;  // one per round: mean time of a run in that round's batch
+  Estimate latency_ms;         // median, with its interval
+  Estimate ratio;              // latency / baseline latency: < 1 is faster; exactly 1 for the baseline itself
   Change change = Change::kNone;
 };
 
 struct TimingResult {
-  std::vector<Timing> models;         // in the order given; the first is the baseline
-  std::optional<Timing> control;      // the baseline once more; its ratio shows the noise
+  std::vector<Timing> models;     // in the order given; the first is the baseline
+  std::optional<Timing> control;  // the baseline once more; its ratio shows the noise
   int rounds = 0;
   int threads = 1;
-  int core = -1;                      // pinned to; -1: not pinned
-  bool stable = false;                // every participant's warm-up settled
+  int core = -1;        // pinned to; -1: not pinned
+  bool stable = false;  // every participant's warm-up settled
   bool denormals_flushed = true;
-  double seconds = 0;                 // wall time used
+  double seconds = 0;  // wall time used
 };
 
 // A run of one participant: for tests, and for whatever else is timed against each other (kernels, providers).
@@ -74,8 +74,8 @@ Expected<TimingResult> TimeInterleaved(std::span<const Participant> participants
                                        const TimingOptions& options, const Clock& clock, StopToken stop = {});
 
 struct TimedModel {
-  std::string name;   // shown
-  std::string path;   // of the file
+  std::string name;  // shown
+  std::string path;  // of the file
   OptLevel level = OptLevel::kAll;
   std::vector<std::string> custom_op_libraries;
 };

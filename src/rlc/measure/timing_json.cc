@@ -63,12 +63,9 @@ Expected<Estimate> EstimateFromJson(const Json& json) {
 Json ToJson(const TimingResult& result) {
   Json models = Json::array();
   for (const Timing& timing : result.models) models.push_back(TimingToJson(timing));
-  Json json = {{"models", std::move(models)},
-               {"rounds", result.rounds},
-               {"threads", result.threads},
-               {"core", result.core},
-               {"stable", result.stable},
-               {"denormals_flushed", result.denormals_flushed},
+  Json json = {{"models", std::move(models)}, {"rounds", result.rounds},
+               {"threads", result.threads},   {"core", result.core},
+               {"stable", result.stable},     {"denormals_flushed", result.denormals_flushed},
                {"seconds", result.seconds}};
   if (result.control) json["control"] = TimingToJson(*result.control);
   return json;

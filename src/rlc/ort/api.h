@@ -26,7 +26,8 @@ Expected<const LoadedRuntime*> Runtime();
 
 // Takes over `status` (null: success). `doing` completes "ONNX Runtime 1.32.0 cannot ...". The runtime's reason becomes
 // one line of bounded length.
-Expected<void> TakeStatus(const LoadedRuntime& runtime, OrtStatus* status, std::string_view what, std::string_view doing);
+Expected<void> TakeStatus(const LoadedRuntime& runtime, OrtStatus* status, std::string_view what,
+                          std::string_view doing);
 
 // Denormals of the calling thread become zero (or not) for the lifetime of this object. The runtime sets this once for
 // the thread that makes the process's first session and never again, so whether a run flushes would depend on history.

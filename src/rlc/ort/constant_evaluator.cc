@@ -13,12 +13,12 @@
 namespace rlc {
 namespace {
 
-// Inputs up to this size are written into the model as constants: some kernels insist on constant scales, axes or shapes,
-// and constants let the runtime infer the output's shape. Larger ones are handed over in place.
+// Inputs up to this size are written into the model as constants: some kernels insist on constant scales, axes or
+// shapes, and constants let the runtime infer the output's shape. Larger ones are handed over in place.
 constexpr size_t kInlineBytes = 1024;
 
 bool IsRandom(const Node& node) {
-  static const std::set<std::string> kOps = {"Bernoulli",    "Multinomial",       "RandomNormal", "RandomNormalLike",
+  static const std::set<std::string> kOps = {"Bernoulli",     "Multinomial",       "RandomNormal", "RandomNormalLike",
                                              "RandomUniform", "RandomUniformLike", "Dropout"};
   return kOps.contains(node.op);
 }
@@ -42,7 +42,7 @@ std::optional<int64_t> BytesOf(const Type& type) {
 
 struct OneNode {
   Model model;
-  std::vector<NamedTensor> inputs;  // those that are not constants of the model
+  std::vector<NamedTensor> inputs;   // those that are not constants of the model
   std::vector<std::string> outputs;  // one for each present output; not yet outputs of the graph
 };
 
@@ -104,10 +104,12 @@ Expected<std::vector<Tensor>> OrtConstantEvaluator::Evaluate(const Graph& graph,
   int64_t input_bytes = 0;
   for (const Tensor* input : inputs) {
     if (input == nullptr) continue;
-    if (BitsOf(input->dtype()) == 0 && input->dtype() != DType::kString) return unknown("it reads " + DTypeName(input->dtype()));
+    if (BitsOf(input->dtype()) == 0 && input->dtype() != DType::kString)
+      return unknown("it reads " + DTypeName(input->dtype()));
     input_bytes += static_cast<int64_t>(input->bytes().size());
   }
-  if (input_bytes > limits_.input_bytes) return unknown("its inputs have " + FormatBytes(static_cast<double>(input_bytes)));
+  if (input_bytes > limits_.input_bytes)
+    return unknown("its inputs have " + FormatBytes(static_cast<double>(input_bytes)));
 
   OneNode built = BuildModel(graph, node, inputs);
   Graph& one = built.model.graph;

@@ -13,9 +13,9 @@ struct ConstantLimits {
   int64_t output_bytes = int64_t{256} << 20;  // of all outputs together
 };
 
-// Evaluates ONNX's own operators. Refuses with kUnavailable: other domains, nodes with bodies, random ones, outputs that are
-// too large or whose size cannot be known beforehand, and what the runtime has no kernel for. The runtime is loaded by the
-// first evaluation, not by the constructor.
+// Evaluates ONNX's own operators. Refuses with kUnavailable: other domains, nodes with bodies, random ones, outputs
+// that are too large or whose size cannot be known beforehand, and what the runtime has no kernel for. The runtime is
+// loaded by the first evaluation, not by the constructor.
 class OrtConstantEvaluator : public ConstantEvaluator {
  public:
   explicit OrtConstantEvaluator(ConstantLimits limits = {}) : limits_(limits) {}

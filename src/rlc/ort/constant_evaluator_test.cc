@@ -69,10 +69,12 @@ TEST(OrtConstantEvaluator, RefusesBombsBeforeRunningThem) {
   ASSERT_FALSE(bomb);
   EXPECT_EQ(bomb.error().kind, ErrorKind::kUnavailable);
   EXPECT_THAT(bomb.error().message, HasSubstr("an output would have 4.00 TB"));
-  auto range = EvaluateFirst("graph () => (y) { y = Range(%a int64[] = 0, %b int64[] = 1000000000000, %c int64[] = 1) }");
+  auto range =
+      EvaluateFirst("graph () => (y) { y = Range(%a int64[] = 0, %b int64[] = 1000000000000, %c int64[] = 1) }");
   ASSERT_FALSE(range);
   EXPECT_EQ(range.error().kind, ErrorKind::kUnavailable);
-  auto input = EvaluateFirst("graph () => (y) { y = Neg(%a float[1000]) }", {.input_bytes = 100, .output_bytes = 1 << 20});
+  auto input =
+      EvaluateFirst("graph () => (y) { y = Neg(%a float[1000]) }", {.input_bytes = 100, .output_bytes = 1 << 20});
   ASSERT_FALSE(input);
   EXPECT_EQ(input.error().kind, ErrorKind::kUnavailable);
 }

@@ -101,11 +101,11 @@ Expected<internal::LoadedRuntime> Load(const std::string& library) {
   runtime.api = minor >= 0 && minor < static_cast<int>(kLowestApi) ? nullptr : base->GetApi(kLowestApi);
   if (runtime.api == nullptr) {
     return MakeError(ErrorKind::kUnavailable,
-                     "{}: ONNX Runtime {} is too old, rlc needs 1.{} or newer; name another with ONNXRUNTIME_ROOT", library,
-                     runtime.info.version, kLowestApi);
+                     "{}: ONNX Runtime {} is too old, rlc needs 1.{} or newer; name another with ONNXRUNTIME_ROOT",
+                     library, runtime.info.version, kLowestApi);
   }
-  RLC_RETURN_IF_ERROR(internal::TakeStatus(runtime, runtime.api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "rlc", &runtime.env),
-                                           library, "start"));
+  RLC_RETURN_IF_ERROR(internal::TakeStatus(
+      runtime, runtime.api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "rlc", &runtime.env), library, "start"));
   return runtime;
 }
 
@@ -114,8 +114,8 @@ Expected<internal::LoadedRuntime> LoadAny(const std::string& chosen) {
   if (const char* root = std::getenv("ONNXRUNTIME_ROOT"); root != nullptr && *root != '\0') {
     const std::string library = FindLibrary(root);
     if (library.empty()) {
-      return MakeError(ErrorKind::kUnavailable, "ONNXRUNTIME_ROOT={}: no libonnxruntime.so there, nor in lib/ or capi/ below it",
-                       root);
+      return MakeError(ErrorKind::kUnavailable,
+                       "ONNXRUNTIME_ROOT={}: no libonnxruntime.so there, nor in lib/ or capi/ below it", root);
     }
     return Load(library);
   }
@@ -127,14 +127,16 @@ Expected<internal::LoadedRuntime> LoadAny(const std::string& chosen) {
     if (loaded) return loaded;
     tried += (tried.empty() ? "" : "; ") + loaded.error().message;
   }
-  return MakeError(ErrorKind::kUnavailable,
-                   "ONNX Runtime was not found; install it and set ONNXRUNTIME_ROOT to the folder of libonnxruntime.so{}{}",
-                   tried.empty() ? "" : " - tried: ", tried);
+  return MakeError(
+      ErrorKind::kUnavailable,
+      "ONNX Runtime was not found; install it and set ONNXRUNTIME_ROOT to the folder of libonnxruntime.so{}{}",
+      tried.empty() ? "" : " - tried: ", tried);
 }
 
 // One line, at most 500 bytes, without the build machine's source folder in it.
 std::string OneLine(std::string text) {
-  for (const std::string_view noise : {std::string_view("/onnxruntime_src/"), std::string_view("[ONNXRuntimeError] : ")}) {
+  for (const std::string_view noise :
+       {std::string_view("/onnxruntime_src/"), std::string_view("[ONNXRuntimeError] : ")}) {
     for (size_t at = text.find(noise); at != std::string::npos; at = text.find(noise, at)) text.erase(at, noise.size());
   }
   std::string line;
@@ -190,7 +192,8 @@ Expected<const LoadedRuntime*> Runtime() {
   return &*state.loaded;
 }
 
-Expected<void> TakeStatus(const LoadedRuntime& runtime, OrtStatus* status, std::string_view what, std::string_view doing) {
+Expected<void> TakeStatus(const LoadedRuntime& runtime, OrtStatus* status, std::string_view what,
+                          std::string_view doing) {
   if (status == nullptr) return {};
   const OrtErrorCode code = runtime.api->GetErrorCode(status);
   const std::string reason = OneLine(runtime.api->GetErrorMessage(status));

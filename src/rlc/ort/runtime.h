@@ -22,9 +22,9 @@ struct RuntimeInfo {
 // kUsage: nothing there, or another runtime is loaded already.
 Expected<void> ChooseRuntime(const std::string& path);
 
-// Loads the runtime if that has not happened: the chosen one; else $ONNXRUNTIME_ROOT; else the one that the build found;
-// else what the system's loader finds. Error, kUnavailable: none found, or too old (the sentence names it, its version and
-// the lowest that will do).
+// Loads the runtime if that has not happened: the chosen one; else $ONNXRUNTIME_ROOT; else the one that the build
+// found; else what the system's loader finds. Error, kUnavailable: none found, or too old (the sentence names it, its
+// version and the lowest that will do).
 Expected<RuntimeInfo> LoadRuntime();
 
 // Where LoadRuntime would look, in this order, for messages and `rlc doctor`.

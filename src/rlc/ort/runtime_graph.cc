@@ -15,18 +15,17 @@ namespace {
 // The node name that a layer gets for the question. No mark is the beginning of another.
 std::string Mark(int layer) { return "rlc_mark_" + std::to_string(layer) + "_"; }
 
-// How strongly a node of the runtime's graph is tied to a layer; 0: not at all. Marks survive fusion and quantization (as
-// parts of longer names, also of new weights); the blocked layout takes its names from outputs; weights may be shared, and
-// outputs are taken over by what is fused behind.
+// How strongly a node of the runtime's graph is tied to a layer; 0: not at all. Marks survive fusion and quantization
+// (as parts of longer names, also of new weights); the blocked layout takes its names from outputs; weights may be
+// shared, and outputs are taken over by what is fused behind.
 enum Tie { kNone = 0, kOutput = 1, kWeight = 2, kMarkedWeight = 3, kBlocked = 4, kMarked = 5 };
 
-// Single-input steps (and Add, Mul of an activation) that the runtime fuses into the layer before them, so that the fused
-// node carries their output's name.
+// Single-input steps (and Add, Mul of an activation) that the runtime fuses into the layer before them, so that the
+// fused node carries their output's name.
 bool IsFusedBehind(const Node& node) {
-  static const std::set<std::string> kOps = {"Add",     "BatchNormalization", "Clip",        "DequantizeLinear",
-                                             "Div",     "HardSigmoid",        "HardSwish",   "LeakyRelu",
-                                             "Mul",     "QuantizeLinear",     "Relu",        "Sigmoid",
-                                             "Sub",     "Tanh",               "QuickGelu",   "Gelu"};
+  static const std::set<std::string> kOps = {
+      "Add", "BatchNormalization", "Clip", "DequantizeLinear", "Div", "HardSigmoid", "HardSwish", "LeakyRelu",
+      "Mul", "QuantizeLinear",     "Relu", "Sigmoid",          "Sub", "Tanh",        "QuickGelu", "Gelu"};
   return kOps.contains(node.op);
 }
 

@@ -23,7 +23,8 @@ struct RuntimeGraph {
   std::string runtime_version;
 };
 
-// Loads the model in a session at that level and reads the optimized graph back. Errors: those of Session and ParseModel.
+// Loads the model in a session at that level and reads the optimized graph back. Errors: those of Session and
+// ParseModel.
 Expected<RuntimeGraph> ReadRuntimeGraph(std::string_view model, const std::string& what, OptLevel level);
 
 // How one layer runs.
@@ -40,9 +41,9 @@ struct RanAs {
   bool found() const { return !op.empty(); }
 };
 
-// Reads back how every layer of `written` (numbered, see rlc/ir/layers.h) runs at that level; one entry for each layer that
-// still exists, by number. The model is loaded with its layers' node names replaced by marks, which the runtime carries
-// along; where it does not, the names of outputs and weights tell. Errors: as ReadRuntimeGraph.
+// Reads back how every layer of `written` (numbered, see rlc/ir/layers.h) runs at that level; one entry for each layer
+// that still exists, by number. The model is loaded with its layers' node names replaced by marks, which the runtime
+// carries along; where it does not, the names of outputs and weights tell. Errors: as ReadRuntimeGraph.
 Expected<std::vector<RanAs>> WhatRan(const Model& written, const std::string& what, OptLevel level);
 
 // True for operators that compute in integers: QLinearConv, QGemm, MatMulIntegerToFloat, ...

@@ -70,7 +70,8 @@ std::string Mixed(const std::string& barrier) {
       c0 = Conv<pads=[1,1,1,1], kernel_shape=[3,3]>(xd, d0) layer 0
       q0 = QuantizeLinear(c0, %s, %z)
       e0 = DequantizeLinear(q0, %s, %z)
-      )" + barrier + R"(
+      )" +
+         barrier + R"(
       q1 = QuantizeLinear(r1, %s, %z)
       e1 = DequantizeLinear(q1, %s, %z)
       d2 = DequantizeLinear<axis=0>(%w2 int8[8,8,3,3], %t, %u)
@@ -156,7 +157,8 @@ TEST(ReadRuntimeGraph, ShowsTheFusedGraph) {
 }
 
 TEST(IsIntegerOp, KnowsTheRuntimesNames) {
-  for (const char* op : {"QLinearConv", "QLinearMatMul", "QGemm", "MatMulIntegerToFloat", "ConvInteger", "DynamicQuantizeMatMul"}) {
+  for (const char* op :
+       {"QLinearConv", "QLinearMatMul", "QGemm", "MatMulIntegerToFloat", "ConvInteger", "DynamicQuantizeMatMul"}) {
     EXPECT_TRUE(IsIntegerOp(op)) << op;
   }
   for (const char* op : {"Conv", "FusedConv", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "Gemm"}) {

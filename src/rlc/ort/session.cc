@@ -59,7 +59,8 @@ Expected<Type> ReadType(const LoadedRuntime& runtime, const OrtTypeInfo* info, c
   std::vector<int64_t> dims(rank);
   std::vector<const char*> symbols(rank);
   RLC_RETURN_IF_ERROR(TakeStatus(runtime, api.GetDimensions(tensor, dims.data(), rank), what, "tell a shape"));
-  RLC_RETURN_IF_ERROR(TakeStatus(runtime, api.GetSymbolicDimensions(tensor, symbols.data(), rank), what, "tell a shape"));
+  RLC_RETURN_IF_ERROR(
+      TakeStatus(runtime, api.GetSymbolicDimensions(tensor, symbols.data(), rank), what, "tell a shape"));
   Shape shape;
   for (size_t i = 0; i < rank; ++i) {
     shape.push_back(dims[i] >= 0 ? Dim::Of(dims[i]) : Dim::Named(symbols[i] != nullptr ? symbols[i] : ""));
@@ -129,8 +130,8 @@ Expected<InputValue> MakeInput(const LoadedRuntime& runtime, const Tensor& tenso
                                 std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   }
   OrtMemoryInfo* raw_memory = nullptr;
-  RLC_RETURN_IF_ERROR(TakeStatus(
-      runtime, api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &raw_memory), what, "take an input"));
+  RLC_RETURN_IF_ERROR(TakeStatus(runtime, api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &raw_memory),
+                                 what, "take an input"));
   auto memory = Own(raw_memory, api.ReleaseMemoryInfo);
   static std::byte nothing[16];  // the runtime wants a pointer even for no elements
   const auto bytes = aligned.bytes();
@@ -215,9 +216,9 @@ struct Session::Impl {
   bool flush_denormals = true;
   std::vector<InterfaceValue> inputs, outputs;
 
-  static Expected<Session> Create(const std::string& what, const SessionOptions& options,
-                                  const std::function<OrtStatus*(const LoadedRuntime&, const OrtSessionOptions*,
-                                                                 OrtSession**)>& create);
+  static Expected<Session> Create(
+      const std::string& what, const SessionOptions& options,
+      const std::function<OrtStatus*(const LoadedRuntime&, const OrtSessionOptions*, OrtSession**)>& create);
   Expected<void> ReadInterface();
   Expected<void> CheckInputs(std::span<const NamedTensor> given) const;
   Expected<std::vector<std::string>> OutputNames(std::span<const std::string> wanted) const;
@@ -249,7 +250,8 @@ Expected<void> Session::Impl::ReadInterface() {
   const auto take = [&](OrtStatus* status) { return TakeStatus(*runtime, status, what, "tell the interface"); };
   OrtAllocator* allocator = nullptr;
   RLC_RETURN_IF_ERROR(take(api.GetAllocatorWithDefaultOptions(&allocator)));
-  const auto read = [&](auto count_of, auto name_of, auto type_of, std::vector<InterfaceValue>& values) -> Expected<void> {
+  const auto read = [&](auto count_of, auto name_of, auto type_of,
+                        std::vector<InterfaceValue>& values) -> Expected<void> {
     size_t count = 0;
     RLC_RETURN_IF_ERROR(take(count_of(session.get(), &count)));
     for (size_t i = 0; i < count; ++i) {
@@ -302,7 +304,8 @@ Expected<void> Session::Impl::CheckInputs(std::span<const NamedTensor> given) co
   }
   for (const InterfaceValue& input : inputs) {
     if (std::none_of(given.begin(), given.end(), [&](const NamedTensor& g) { return g.name == input.name; })) {
-      return MakeError(ErrorKind::kInvalidInput, "{}: input '{}' ({}) is missing", what, input.name, ToString(input.type));
+      return MakeError(ErrorKind::kInvalidInput, "{}: input '{}' ({}) is missing", what, input.name,
+                       ToString(input.type));
     }
   }
   return {};
@@ -323,11 +326,10 @@ Expected<std::vector<std::string>> Session::Impl::OutputNames(std::span<const st
 }
 
 Expected<Session> Session::FromBytes(std::string_view model, const std::string& what, const SessionOptions& options) {
-  return Impl::Create(what, options,
-                      [&](const LoadedRuntime& runtime, const OrtSessionOptions* ort_options, OrtSession** session) {
-                        return runtime.api->CreateSessionFromArray(runtime.env, model.data(), model.size(), ort_options,
-                                                                   session);
-                      });
+  return Impl::Create(
+      what, options, [&](const LoadedRuntime& runtime, const OrtSessionOptions* ort_options, OrtSession** session) {
+        return runtime.api->CreateSessionFromArray(runtime.env, model.data(), model.size(), ort_options, session);
+      });
 }
 
 Expected<Session> Session::FromFile(const std::string& path, const SessionOptions& options) {

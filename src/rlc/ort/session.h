@@ -45,7 +45,8 @@ class Session {
  public:
   // `what` names the model in errors. Error, kInvalidInput: the runtime refuses it (its own reason is in the sentence);
   // kUnavailable: no runtime, or it lacks an operator for this type.
-  static Expected<Session> FromBytes(std::string_view model, const std::string& what, const SessionOptions& options = {});
+  static Expected<Session> FromBytes(std::string_view model, const std::string& what,
+                                     const SessionOptions& options = {});
   static Expected<Session> FromFile(const std::string& path, const SessionOptions& options = {});
 
   const std::vector<InterfaceValue>& inputs() const;  // in the model's order, without overridable initializers
@@ -53,9 +54,10 @@ class Session {
   const std::string& what() const;
 
   // Runs the model once. Inputs are used where they are (no copy); outputs are the runtime's own buffers. `outputs`
-  // empty: all of them, in the model's order. Error, kInvalidInput: an input is missing, unknown, or of the wrong type or
-  // shape (names it, with found and wanted); kInternal: the runtime fails.
-  Expected<std::vector<Tensor>> Run(std::span<const NamedTensor> inputs, std::span<const std::string> outputs = {}) const;
+  // empty: all of them, in the model's order. Error, kInvalidInput: an input is missing, unknown, or of the wrong type
+  // or shape (names it, with found and wanted); kInternal: the runtime fails.
+  Expected<std::vector<Tensor>> Run(std::span<const NamedTensor> inputs,
+                                    std::span<const std::string> outputs = {}) const;
 
  private:
   friend class BoundRun;

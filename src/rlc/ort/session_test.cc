@@ -110,7 +110,8 @@ TEST(Session, SaysWhichInputIsWrong) {
   const auto error = [&](const std::vector<NamedTensor>& inputs) { return session.Run(inputs).error(); };
   EXPECT_THAT(error({}).message, HasSubstr("input 'x' (float[N,2]) is missing"));
   EXPECT_EQ(error({}).kind, ErrorKind::kInvalidInput);
-  EXPECT_THAT(error({{"x", Tensor::Of<float>({1, 3}, {1, 2, 3})}}).message, HasSubstr("'x' is float[N,2], found float[1,3]"));
+  EXPECT_THAT(error({{"x", Tensor::Of<float>({1, 3}, {1, 2, 3})}}).message,
+              HasSubstr("'x' is float[N,2], found float[1,3]"));
   EXPECT_THAT(error({{"x", Tensor::Of<double>({1, 2}, {1, 2})}}).message, HasSubstr("found double[1,2]"));
   const NamedTensor x{"x", Tensor::Of<float>({1, 2}, {1, 2})};
   EXPECT_THAT(error({x, {"z", x.tensor}}).message, HasSubstr("no input 'z'; its inputs: x"));
@@ -127,7 +128,8 @@ TEST(Session, RefusesWhatIsNoModel) {
 }
 
 TEST(Session, SaysWhenTheRuntimeHasNoKernel) {
-  auto session = Session::FromBytes(Bytes("graph (double[1,1,4,4] x) => (double[1,1,4,4] y) { y = Conv(x, %w double[1,1,1,1]) }"), "m");
+  auto session = Session::FromBytes(
+      Bytes("graph (double[1,1,4,4] x) => (double[1,1,4,4] y) { y = Conv(x, %w double[1,1,1,1]) }"), "m");
   ASSERT_FALSE(session);
   EXPECT_EQ(session.error().kind, ErrorKind::kUnavailable) << session.error().message;
 }

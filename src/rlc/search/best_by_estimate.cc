@@ -17,7 +17,10 @@ struct Price {
 class Solver {
  public:
   Solver(const Catalogue& catalogue, Surrogate& surrogate, double max_drop)
-      : surrogate_(surrogate), max_drop_(max_drop), has_(catalogue.entries.size(), 0), dependents_(catalogue.entries.size()) {
+      : surrogate_(surrogate),
+        max_drop_(max_drop),
+        has_(catalogue.entries.size(), 0),
+        dependents_(catalogue.entries.size()) {
     for (size_t entry = 0; entry < has_.size(); ++entry) {
       required_.push_back(RequiredEntry(catalogue, static_cast<int>(entry)));
       if (required_[entry] >= 0) dependents_[static_cast<size_t>(required_[entry])].push_back(entry);

@@ -1,4 +1,5 @@
-// The best candidate that can be found with the surrogate alone: no measurement, no randomness, some tens of milliseconds.
+// The best candidate that can be found with the surrogate alone: no measurement, no randomness, some tens of
+// milliseconds.
 #ifndef RLC_SEARCH_BEST_BY_ESTIMATE_H_
 #define RLC_SEARCH_BEST_BY_ESTIMATE_H_
 
@@ -7,9 +8,10 @@
 
 namespace rlc {
 
-// Fastest candidate within `max_drop` by the surrogate's word, normalized: the best of several constructions (entries added by
-// gain per drop, from nothing; entries taken away by the same measure, from everything), each improved by adding, removing
-// and exchanging single entries until none helps. A local optimum, not a proof; never slower than the empty candidate.
+// Fastest candidate within `max_drop` by the surrogate's word, normalized: the best of several constructions (entries
+// added by gain per drop, from nothing; entries taken away by the same measure, from everything), each improved by
+// adding, removing and exchanging single entries until none helps. A local optimum, not a proof; never slower than the
+// empty candidate.
 Candidate BestByEstimate(const Catalogue& catalogue, Surrogate& surrogate, double max_drop);
 
 }  // namespace rlc

@@ -56,7 +56,8 @@ class Greedy : public SearchMethod {
 
   Expected<SearchResult> Run(const SearchProblem& problem) const override {
     if (problem.surrogate == nullptr) {
-      return MakeError(ErrorKind::kUsage, "method greedy needs a surrogate, which needs data; use random or static without data");
+      return MakeError(ErrorKind::kUsage,
+                       "method greedy needs a surrogate, which needs data; use random or static without data");
     }
     Recorder recorder(problem);
     for (bool ask = true; !recorder.Done();) {

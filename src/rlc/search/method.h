@@ -29,16 +29,16 @@ class Policy {
 };
 
 struct Budget {
-  int evaluations = 500;                // of the measured evaluator
-  std::optional<double> seconds;        // by the clock of the problem; whichever ends first
+  int evaluations = 500;          // of the measured evaluator
+  std::optional<double> seconds;  // by the clock of the problem; whichever ends first
 };
 
 struct SearchTrial {
   Candidate candidate;
   std::optional<Costs> costs;  // nothing: it failed
   std::string failure;
-  int evaluation = 0;          // how many had been made when it came
-  double seconds = 0;          // since the start of the search
+  int evaluation = 0;  // how many had been made when it came
+  double seconds = 0;  // since the start of the search
 };
 
 // Everything a method may use. The evaluator is the measured one: what it says is what counts.
@@ -75,8 +75,8 @@ class SearchMethod {
 const SearchMethod* FindMethod(std::string_view name);
 std::vector<std::string> MethodNames();
 
-// True if `a` is the better trial: measured, within the limit (upper end of the drop's interval is not asked here, its value
-// is), and faster.
+// True if `a` is the better trial: measured, within the limit (upper end of the drop's interval is not asked here, its
+// value is), and faster.
 bool BetterTrial(const SearchTrial& a, const SearchTrial& b, double max_drop);
 
 }  // namespace rlc

@@ -4,7 +4,8 @@
 // Each round: (1) sample episodes of the layers view from the policy on the surrogate, the first one greedily; also
 // one-entry changes of the best candidate so far. (2) Measure the most promising proposals that were not measured
 // before, by the surrogate's estimate; one in kExploreEvery is taken by the policy's own choice instead, because the
-// estimate may be wrong in the same direction for all of its favourites. (3) The surrogate is corrected by what was measured.
+// estimate may be wrong in the same direction for all of its favourites. (3) The surrogate is corrected by what was
+// measured.
 
 #include <algorithm>
 #include <cmath>
@@ -59,8 +60,9 @@ class PolicyGuided : public SearchMethod {
 
   Expected<SearchResult> Run(const SearchProblem& problem) const override {
     if (problem.surrogate == nullptr || problem.policy == nullptr) {
-      return MakeError(ErrorKind::kUsage,
-                       "method rl needs a policy and a surrogate; give --policy FILE, install rlc-train, or use --method greedy");
+      return MakeError(
+          ErrorKind::kUsage,
+          "method rl needs a policy and a surrogate; give --policy FILE, install rlc-train, or use --method greedy");
     }
     Recorder recorder(problem);
     LayersEnvOptions options;
@@ -82,8 +84,8 @@ class PolicyGuided : public SearchMethod {
 
  private:
   // New candidates, normalized, each once, in the order they were thought of.
-  static Expected<std::vector<Candidate>> Propose(const SearchProblem& problem, const Recorder& recorder, LayersEnv& env,
-                                                  int round, Rng& rng) {
+  static Expected<std::vector<Candidate>> Propose(const SearchProblem& problem, const Recorder& recorder,
+                                                  LayersEnv& env, int round, Rng& rng) {
     std::vector<Candidate> proposals;
     const auto add = [&](const Candidate& candidate) {
       Candidate normal = Normalized(*problem.catalogue, candidate);
@@ -110,7 +112,8 @@ class PolicyGuided : public SearchMethod {
     return proposals;
   }
 
-  static std::vector<Candidate> Choose(const SearchProblem& problem, const std::vector<Candidate>& proposals, Rng& rng) {
+  static std::vector<Candidate> Choose(const SearchProblem& problem, const std::vector<Candidate>& proposals,
+                                       Rng& rng) {
     struct Scored {
       double estimate;
       const Candidate* candidate;
@@ -122,7 +125,8 @@ class PolicyGuided : public SearchMethod {
       const bool over = costs->drop && costs->drop->value > problem.max_drop;
       scored.push_back({costs->ratio.value + (over ? 10.0 : 0.0), &candidate});
     }
-    std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) { return a.estimate < b.estimate; });
+    std::stable_sort(scored.begin(), scored.end(),
+                     [](const Scored& a, const Scored& b) { return a.estimate < b.estimate; });
     std::vector<Candidate> chosen;
     for (size_t i = 0; i < scored.size() && i < kMeasuredEachRound; ++i) {
       const bool explore = (i + 1) % kExploreEvery == 0 && scored.size() > kMeasuredEachRound;

@@ -1,5 +1,5 @@
-// static: the recipe that people write by hand, without looking at results: fold all, then quantize all, then prune all.
-// Each stage is a trial, so what the recipe reaches can be seen; the best stage within the limit is its result.
+// static: the recipe that people write by hand, without looking at results: fold all, then quantize all, then prune
+// all. Each stage is a trial, so what the recipe reaches can be seen; the best stage within the limit is its result.
 
 #include "rlc/search/methods.h"
 #include "rlc/search/recorder.h"

@@ -1,8 +1,8 @@
 // TensorBoard event files, scalars only.
 //
-// A file is a sequence of records: length (8 bytes), masked CRC-32C of it, payload, masked CRC-32C of that. The payload is an
-// Event message (tensorflow/core/util/event.proto): wall_time 1 (double), step 2 (varint), file_version 3 (string),
-// summary 5 with values of tag 1 and simple_value 2.
+// A file is a sequence of records: length (8 bytes), masked CRC-32C of it, payload, masked CRC-32C of that. The payload
+// is an Event message (tensorflow/core/util/event.proto): wall_time 1 (double), step 2 (varint), file_version 3
+// (string), summary 5 with values of tag 1 and simple_value 2.
 #ifndef RLC_TRAIN_EVENT_FILE_H_
 #define RLC_TRAIN_EVENT_FILE_H_
 

@@ -8,8 +8,9 @@
 
 namespace rlc {
 
-// observation [n, inputs] -> logits [n, actions] and value [n]. Two hidden layers of 64 with tanh for each of policy and
-// value, orthogonal initialization (gain sqrt(2), 0.01 for the logits, 1 for the value): the defaults that PPO is known with.
+// observation [n, inputs] -> logits [n, actions] and value [n]. Two hidden layers of 64 with tanh for each of policy
+// and value, orthogonal initialization (gain sqrt(2), 0.01 for the logits, 1 for the value): the defaults that PPO is
+// known with.
 class ActorCriticImpl : public torch::nn::Module {
  public:
   ActorCriticImpl(int64_t inputs, int64_t actions);

@@ -1,6 +1,6 @@
-#include "rlc/train/network-inl.h"
-
 #include <cmath>
+
+#include "rlc/train/network-inl.h"
 
 namespace rlc {
 namespace {
@@ -28,7 +28,9 @@ ActorCriticImpl::ActorCriticImpl(int64_t inputs, int64_t actions) {
 
 torch::Tensor ActorCriticImpl::Logits(const torch::Tensor& observation) { return policy->forward(observation); }
 
-torch::Tensor ActorCriticImpl::Value(const torch::Tensor& observation) { return value->forward(observation).squeeze(-1); }
+torch::Tensor ActorCriticImpl::Value(const torch::Tensor& observation) {
+  return value->forward(observation).squeeze(-1);
+}
 
 torch::Tensor Masked(const torch::Tensor& logits, const torch::Tensor& mask) {
   return logits.masked_fill(mask.logical_not(), -1e8);  // far below every logit, yet finite: its gradient is 0, not NaN

@@ -25,8 +25,9 @@ struct CurveRow {
   double policy_loss = 0, value_loss = 0, entropy = 0, approximate_kl = 0, clip_fraction = 0, explained_variance = 0;
 };
 
-// All parameters of `network` are views of the vector `parameters`, their gradients of `gradients`: so Adam and clipping
-// cost a dozen operations for each minibatch and not two hundred, which would be most of the time of a network this small.
+// All parameters of `network` are views of the vector `parameters`, their gradients of `gradients`: so Adam and
+// clipping cost a dozen operations for each minibatch and not two hundred, which would be most of the time of a network
+// this small.
 struct LearnerState {
   ActorCritic network{nullptr};
   torch::Tensor parameters, gradients;
@@ -37,14 +38,16 @@ struct LearnerState {
 // A fresh network and optimizer, seeded by options.seed.
 LearnerState MakeLearner(int64_t actions, const PpoOptions& options);
 
-// Trains until state.timesteps reaches options.total_timesteps, or told to stop: always whole updates, so the last one may
-// go beyond. `on_update` sees each row. Error: what an environment gives.
-Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& options, const Clock& clock, StopToken stop,
-                     const std::function<void(const CurveRow&)>& on_update);
+// Trains until state.timesteps reaches options.total_timesteps, or told to stop: always whole updates, so the last one
+// may go beyond. `on_update` sees each row. Error: what an environment gives.
+Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& options, const Clock& clock,
+                     StopToken stop, const std::function<void(const CurveRow&)>& on_update);
 
-// Plays `episodes` episodes, each environment the same number of them (rounded up), and hands back the final gain of each: 0
-// where the drop exceeds the limit. The network decides by sampling; if it is null, legal actions are drawn with equal chance.
-Expected<std::vector<double>> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double target_drop, uint64_t seed);
+// Plays `episodes` episodes, each environment the same number of them (rounded up), and hands back the final gain of
+// each: 0 where the drop exceeds the limit. The network decides by sampling; if it is null, legal actions are drawn
+// with equal chance.
+Expected<std::vector<double>> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double target_drop,
+                                           uint64_t seed);
 
 }  // namespace rlc
 

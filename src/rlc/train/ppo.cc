@@ -1,5 +1,3 @@
-#include "rlc/train/ppo-inl.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "rlc/base/rng.h"
+#include "rlc/train/ppo-inl.h"
 
 namespace rlc {
 namespace {
@@ -36,8 +35,9 @@ Rollout MakeRollout(int64_t steps, int64_t envs, int64_t actions) {
   return r;
 }
 
-// An action for each row of `logits` [n, actions], drawn from the softmax over those that the mask allows, and the logarithm of
-// its probability. With our own generator: libtorch's stream is not promised to stay the same between versions.
+// An action for each row of `logits` [n, actions], drawn from the softmax over those that the mask allows, and the
+// logarithm of its probability. With our own generator: libtorch's stream is not promised to stay the same between
+// versions.
 struct Drawn {
   std::vector<int64_t> actions;
   std::vector<float> log_probabilities;
@@ -95,13 +95,14 @@ Expected<void> Play(LearnerState& state, VectorEnv& envs, const PpoOptions& opti
       dones[static_cast<size_t>(t * count) + i] = envs.terminated()[i] | envs.truncated()[i];
     }
   }
-  rollout.values = state.network->Value(rollout.observations.reshape({steps * count, kObservationSize})).reshape({steps, count});
+  rollout.values =
+      state.network->Value(rollout.observations.reshape({steps * count, kObservationSize})).reshape({steps, count});
   return {};
 }
 
 // Generalized advantage estimation (Schulman et al. 2016), backwards through the rollout.
-void EstimateAdvantages(LearnerState& state, const VectorEnv& envs, const PpoOptions& options, const std::vector<uint8_t>& dones,
-                        Rollout& rollout) {
+void EstimateAdvantages(LearnerState& state, const VectorEnv& envs, const PpoOptions& options,
+                        const std::vector<uint8_t>& dones, Rollout& rollout) {
   const torch::NoGradGuard no_gradients;
   const int64_t steps = rollout.rewards.size(0), count = envs.count();
   rollout.advantages = torch::zeros_like(rollout.rewards);
@@ -142,7 +143,8 @@ void ClipGradients(LearnerState& state, double most) {
   if (norm > most) state.gradients.mul_(most / (norm + 1e-6));
 }
 
-// One step down the clipped surrogate objective. Returns policy loss, value loss, entropy, approximate KL, clip fraction.
+// One step down the clipped surrogate objective. Returns policy loss, value loss, entropy, approximate KL, clip
+// fraction.
 Batch UpdateOn(LearnerState& state, const PpoOptions& options, const Rows& rows, const Batch& picked) {
   const Batch seen = rows.observations.index_select(0, picked), mask = rows.masks.index_select(0, picked);
   const Batch log_all = torch::log_softmax(Masked(state.network->Logits(seen), mask), -1);
@@ -163,7 +165,8 @@ Batch UpdateOn(LearnerState& state, const PpoOptions& options, const Rows& rows,
   const torch::NoGradGuard no_gradients;
   const Batch divergence = (ratio - 1 - log_ratio).mean();
   const Batch clip_fraction = ((ratio - 1).abs() > options.clip_range).to(torch::kFloat32).mean();
-  return torch::stack({policy_loss.detach(), value_loss.detach(), entropy.detach(), divergence.detach(), clip_fraction});
+  return torch::stack(
+      {policy_loss.detach(), value_loss.detach(), entropy.detach(), divergence.detach(), clip_fraction});
 }
 
 // All minibatches of one rollout, n_epochs times.
@@ -229,8 +232,8 @@ LearnerState MakeLearner(int64_t actions, const PpoOptions& options) {
   return state;
 }
 
-Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& options, const Clock& clock, StopToken stop,
-                     const std::function<void(const CurveRow&)>& on_update) {
+Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& options, const Clock& clock,
+                     StopToken stop, const std::function<void(const CurveRow&)>& on_update) {
   const double started = clock();
   Rng rng = Rng(options.seed).Fork(static_cast<uint64_t>(state.timesteps));
   const int64_t steps = std::max<int64_t>(options.n_steps / envs.count(), 1);
@@ -253,7 +256,8 @@ Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& opt
   return {};
 }
 
-Expected<std::vector<double>> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double target_drop, uint64_t seed) {
+Expected<std::vector<double>> PlayEpisodes(ActorCritic network, VectorEnv& envs, int episodes, double target_drop,
+                                           uint64_t seed) {
   const torch::NoGradGuard no_gradients;
   Rng rng(seed);
   RLC_RETURN_IF_ERROR(envs.Reset());

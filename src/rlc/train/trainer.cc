@@ -26,23 +26,30 @@ SuccessRate RateOf(const std::vector<double>& gains, double best_gain) {
 }
 
 std::string CurveHeader() {
-  return "timesteps,seconds,episodes,mean_reward,mean_gain,best_gain,mean_steps,policy_loss,value_loss,entropy,approximate_kl,"
+  return "timesteps,seconds,episodes,mean_reward,mean_gain,best_gain,mean_steps,policy_loss,value_loss,entropy,"
+         "approximate_kl,"
          "clip_fraction,explained_variance\n";
 }
 
 std::string CurveLine(const CurveRow& row) {
-  return fmt::format("{},{:.3f},{},{:.6g},{:.6g},{:.6g},{:.4g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.timesteps,
-                     row.seconds, row.episodes, row.mean_reward, row.mean_gain, row.best_gain, row.mean_steps, row.policy_loss,
-                     row.value_loss, row.entropy, row.approximate_kl, row.clip_fraction, row.explained_variance);
+  return fmt::format("{},{:.3f},{},{:.6g},{:.6g},{:.6g},{:.4g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g}\n",
+                     row.timesteps, row.seconds, row.episodes, row.mean_reward, row.mean_gain, row.best_gain,
+                     row.mean_steps, row.policy_loss, row.value_loss, row.entropy, row.approximate_kl,
+                     row.clip_fraction, row.explained_variance);
 }
 
 std::vector<std::pair<std::string, float>> Scalars(const CurveRow& row) {
   const auto number = [](double value) { return static_cast<float>(value); };
-  return {{"rollout/mean_reward", number(row.mean_reward)}, {"rollout/mean_gain", number(row.mean_gain)},
-          {"rollout/best_gain", number(row.best_gain)},     {"rollout/mean_steps", number(row.mean_steps)},
-          {"train/policy_loss", number(row.policy_loss)},   {"train/value_loss", number(row.value_loss)},
-          {"train/entropy", number(row.entropy)},           {"train/approximate_kl", number(row.approximate_kl)},
-          {"train/clip_fraction", number(row.clip_fraction)}, {"train/explained_variance", number(row.explained_variance)}};
+  return {{"rollout/mean_reward", number(row.mean_reward)},
+          {"rollout/mean_gain", number(row.mean_gain)},
+          {"rollout/best_gain", number(row.best_gain)},
+          {"rollout/mean_steps", number(row.mean_steps)},
+          {"train/policy_loss", number(row.policy_loss)},
+          {"train/value_loss", number(row.value_loss)},
+          {"train/entropy", number(row.entropy)},
+          {"train/approximate_kl", number(row.approximate_kl)},
+          {"train/clip_fraction", number(row.clip_fraction)},
+          {"train/explained_variance", number(row.explained_variance)}};
 }
 
 // libtorch throws; so do its files when they are damaged.
@@ -69,12 +76,13 @@ Expected<void> Resume(const std::string& path, LearnerState& state) {
   }));
   if (parameters.sizes() != state.parameters.sizes() || parameters.dtype() != state.parameters.dtype()) {
     return MakeError(ErrorKind::kInvalidInput,
-                     "cannot resume from {}: it holds a network of {} parameters, this model needs {}; train anew", path,
-                     parameters.numel(), state.parameters.numel());
+                     "cannot resume from {}: it holds a network of {} parameters, this model needs {}; train anew",
+                     path, parameters.numel(), state.parameters.numel());
   }
   const torch::NoGradGuard no_gradients;
   state.parameters.copy_(parameters);
-  return Guarded("cannot resume from " + path, ErrorKind::kInvalidInput, [&] { state.timesteps = timesteps.item<int64_t>(); });
+  return Guarded("cannot resume from " + path, ErrorKind::kInvalidInput,
+                 [&] { state.timesteps = timesteps.item<int64_t>(); });
 }
 
 // Written beside and renamed: a kill in the middle leaves the checkpoint before it.
@@ -94,9 +102,10 @@ Expected<void> Save(const std::string& path, const LearnerState& state) {
   return {};
 }
 
-// How the policies before and after do, against the best that is known: what the solver, training and these episodes found.
-Expected<void> MeasureSuccess(const TrainRequest& request, const Surrogate& surrogate, const LearnerState& state, VectorEnv& envs,
-                              TrainSummary& summary) {
+// How the policies before and after do, against the best that is known: what the solver, training and these episodes
+// found.
+Expected<void> MeasureSuccess(const TrainRequest& request, const Surrogate& surrogate, const LearnerState& state,
+                              VectorEnv& envs, TrainSummary& summary) {
   const auto play = [&](ActorCritic network) {
     return PlayEpisodes(network, envs, kEvaluationEpisodes, request.env.target_drop, request.ppo.seed);
   };
@@ -137,7 +146,8 @@ Expected<TrainSummary> Train(const TrainRequest& request, const std::string& fol
   }));
   const double ended = hooks.clock();
   RLC_RETURN_IF_ERROR(written);
-  RLC_RETURN_IF_ERROR(ExportPolicy(state.network, kObservationSize, envs.num_actions(), JoinPath(folder, "policy.onnx")));
+  RLC_RETURN_IF_ERROR(
+      ExportPolicy(state.network, kObservationSize, envs.num_actions(), JoinPath(folder, "policy.onnx")));
 
   TrainSummary summary;
   summary.timesteps = state.timesteps;

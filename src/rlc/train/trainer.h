@@ -20,7 +20,8 @@ struct TrainHooks {
 };
 
 // Trains on one thread (networks this small lose by more). When told to stop it ends after the present update, with
-// everything written; resume_from goes on from there. Error: a checkpoint of another network, a folder that cannot be written.
+// everything written; resume_from goes on from there. Error: a checkpoint of another network, a folder that cannot be
+// written.
 Expected<TrainSummary> Train(const TrainRequest& request, const std::string& folder, const TrainHooks& hooks);
 
 }  // namespace rlc

@@ -1,7 +1,8 @@
 // Writes protobuf messages by hand: the wire format, nothing else.
 //
-// For the two kinds of file that the trainer writes. libtorch registers the messages of its own copy of onnx in the process-wide
-// pool of libprotobuf, and a second copy ends the process at start-up: so nothing here may link the onnx library.
+// For the two kinds of file that the trainer writes. libtorch registers the messages of its own copy of onnx in the
+// process-wide pool of libprotobuf, and a second copy ends the process at start-up: so nothing here may link the onnx
+// library.
 #ifndef RLC_TRAIN_WIRE_H_
 #define RLC_TRAIN_WIRE_H_
 

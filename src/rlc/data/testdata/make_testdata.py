@@ -17,7 +17,12 @@ def arrays() -> None:
     np.save("strings.npy", np.array(["a", "b"]))
     np.save("structured.npy", np.zeros(2, dtype=[("a", "f4"), ("b", "i4")]))
     np.save("complex.npy", np.zeros(2, dtype=np.complex64))
-    values = {"x": table, "labels": np.array([1, 0]), "flags": np.array([True, False]), "half": table.astype(np.float16)}
+    values = {
+        "x": table,
+        "labels": np.array([1, 0]),
+        "flags": np.array([True, False]),
+        "half": table.astype(np.float16),
+    }
     np.savez("stored.npz", **values)
     np.savez_compressed("deflated.npz", **values)
     save_file({"w": table, "b": np.array([1, 2], dtype=np.int8)}, "python.safetensors", metadata={"made": "by python"})
