@@ -10,7 +10,7 @@ namespace {
 struct Options {
   SimplifyRequest request;
   ShapeOptions shapes;
-  std::string fold_limit = "1MB";
+  std::string fold_limit;
   bool no_fold = false, explain = false, explain_refusals = false, list_rules = false;
   CommonOptions common;
 };
@@ -44,8 +44,11 @@ CommandResult Run(Options& options) {
     return MakeError(ErrorKind::kUsage, "simplify needs MODEL and -o OUT; see 'rlc simplify --help'");
   }
   RLC_ASSIGN_OR_RETURN(request.shapes, options.shapes.Parse());
-  RLC_ASSIGN_OR_RETURN(const uint64_t fold_limit, ParseBytes(options.fold_limit, "--fold-limit"));
-  request.pipeline.fold_limit = static_cast<int64_t>(std::min<uint64_t>(fold_limit, uint64_t{1} << 40));
+  if (!options.fold_limit.empty()) {
+    RLC_ASSIGN_OR_RETURN(const uint64_t limit, ParseBytes(options.fold_limit, "--fold-limit"));
+    request.pipeline.fold_limit = static_cast<int64_t>(std::min<uint64_t>(limit, uint64_t{1} << 40));
+    request.pipeline.growth_limit = request.pipeline.fold_limit;
+  }
   request.pipeline.fold = !options.no_fold;
   request.seed = options.common.seed;
   RLC_ASSIGN_OR_RETURN(const SimplifyResult result, SimplifyFile(request));
@@ -82,7 +85,9 @@ CommandRunner SimplifyCommand(CLI::App& app) {
   app.add_option("--skip", request.pipeline.skip, "leave these rules out")->delimiter(',');
   app.add_flag("--list-rules", options->list_rules, "list all rules and stop");
   app.add_flag("--no-fold", options->no_fold, "no constant folding");
-  app.add_option("--fold-limit", options->fold_limit, "largest growth by one folded constant")->capture_default_str();
+  app.add_option(
+      "--fold-limit", options->fold_limit,
+      "bytes by which constant folding may grow the file (default: 1MB a fold, a sixteenth of all constants)");
   app.add_option("--check", request.check, "compare outputs with the original's on N random inputs")
       ->check(CLI::Range(0, 100000));
   app.add_flag("--external-data", request.external_data, "weights go to OUT.data");

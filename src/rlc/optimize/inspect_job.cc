@@ -65,7 +65,7 @@ Expected<InspectResult> InspectFile(const InspectRequest& request) {
   if (request.graph) result.graph_text = PrintModel(model);
   Model simplified = model;
   StandardServices services(simplified);
-  RLC_ASSIGN_OR_RETURN(const PipelineReport report, Simplify(simplified.graph, services.get()));
+  RLC_ASSIGN_OR_RETURN(const PipelineReport report, Simplify(simplified, services.get()));
   for (const RewriteEvent& event : report.applied) ++result.could_apply[event.rule];
   result.simplified = Summarize(simplified);
   if (request.runtime_level) RLC_RETURN_IF_ERROR(AddRuntimeGraph(model, request, result));

@@ -133,7 +133,7 @@ std::vector<std::pair<std::string, Plan>> PartsOf(OptimizeRun& run, const Finali
                        ToPlan(run.catalogue, without, run.hash));
   }
   Model model = run.model;
-  const auto report = Simplify(model.graph, run.services->get());
+  const auto report = Simplify(model, run.services->get());
   if (!report) return parts;
   std::vector<std::string> rules;
   for (const RewriteEvent& event : report->applied) {

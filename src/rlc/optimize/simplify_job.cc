@@ -48,7 +48,7 @@ Expected<SimplifyResult> SimplifyFile(const SimplifyRequest& request) {
   std::optional<Model> original;
   if (request.check > 0) original = model;
   StandardServices services(model);
-  RLC_ASSIGN_OR_RETURN(result.report, Simplify(model.graph, services.get(), request.pipeline));
+  RLC_ASSIGN_OR_RETURN(result.report, Simplify(model, services.get(), request.pipeline));
   result.after = Summarize(model);
   if (original) {
     RLC_ASSIGN_OR_RETURN(result.check, CheckSame(*original, model, request));
