@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -189,6 +191,7 @@ class Optimize(CommandLine):
         self.assertGreater(len(report["trials"]), 0)
         page = (self.path / "out.report.html").read_text()
         self.assertIn("<p class='verdict", page)
+        self.draws_in_a_narrow_dark_window(self.path / "out.report.html")
         if report["verdict"]["improved"]:
             replay = self.path / "replay.onnx"
             applied = self.run_rlc("apply", self.model, self.path / "out.plan.json", "-o", replay)
@@ -196,6 +199,24 @@ class Optimize(CommandLine):
             self.assertEqual(replay.read_bytes(), self.out.read_bytes())
         else:
             self.assertEqual(self.out.read_bytes(), self.model.read_bytes())
+
+    def draws_in_a_narrow_dark_window(self, page: Path) -> None:
+        """Chromium draws the page in a narrow window: dark all over, and not empty."""
+        chromium = shutil.which("chromium")
+        if chromium is None:
+            print("no chromium: the report was not drawn", file=sys.stderr)
+            return
+        from PIL import Image
+
+        picture = self.path / "page.png"
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-dark-mode"]
+        flags += [f"--user-data-dir={self.path / 'chromium'}", "--blink-settings=preferredColorScheme=0"]
+        command = [chromium, *flags, "--window-size=500,900", f"--screenshot={picture}", page.as_uri()]
+        subprocess.run(command, capture_output=True, timeout=180, check=True)
+        with Image.open(picture) as image:
+            grey = np.asarray(image.convert("L"))
+        self.assertLess(np.median(grey), 64, "the background is not dark")
+        self.assertGreater(grey.max(), 160, "nothing is written on it")
 
     def test_interrupt_leaves_a_model_that_loads(self) -> None:
         command = [
