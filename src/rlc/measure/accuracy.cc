@@ -1,6 +1,7 @@
 #include "rlc/measure/accuracy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -171,6 +172,11 @@ Expected<Accuracy> AccuracyJudge::Judge(const std::string& model_path, StopToken
   RLC_ASSIGN_OR_RETURN(const ModelOutputs outputs, impl_->Outputs(model_path, stop, &accuracy.peak_rss_bytes));
   RLC_ASSIGN_OR_RETURN(accuracy.scores, impl_->metric->Score(outputs, *impl_->baseline, impl_->labels));
   accuracy.drop = AccuracyDrop(impl_->baseline_scores, accuracy.scores);
+  if (!std::isfinite(accuracy.drop.value)) {
+    return MakeError(ErrorKind::kInvalidInput,
+                     "{}: its outputs have another shape than the baseline's, or are not finite where those are",
+                     BaseName(model_path));
+  }
   return accuracy;
 }
 

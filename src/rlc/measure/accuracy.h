@@ -45,6 +45,7 @@ class AccuracyJudge {
   AccuracyJudge& operator=(AccuracyJudge&&) noexcept;
   ~AccuracyJudge();
 
+  // Error, besides those of the run: outputs that cannot be compared with the baseline's (other shapes, NaN).
   Expected<Accuracy> Judge(const std::string& model_path, StopToken stop = {}) const;
 
   const Scores& baseline() const;

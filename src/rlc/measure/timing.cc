@@ -54,7 +54,7 @@ class Interleaver {
           slot.participant->run());  // the first run pays for memory, lazily made kernels and page faults
       std::vector<double> seconds;
       const double begin = clock_();
-      while (!Settled(seconds) && (seconds.size() < 2 || clock_() - begin < share)) {
+      while (!Settled(seconds) && (seconds.size() < 2 * kWindow || clock_() - begin < share)) {
         RLC_ASSIGN_OR_RETURN(const double run, Batch(slot));
         seconds.push_back(run);
         // A clock that cannot resolve one run reads 0: then double the batch until it can.

@@ -1,4 +1,5 @@
 // Timing results as JSON, for reports and on the way out of the measuring child process.
+#include <limits>
 #include <utility>
 
 #include "rlc/measure/timing.h"
@@ -14,6 +15,13 @@ Json TimingToJson(const Timing& timing) {
           {"latency_ms", EstimateToJson(timing.latency_ms)},
           {"ratio", EstimateToJson(timing.ratio)},
           {"change", ChangeName(timing.change)}};
+}
+
+// JSON has no infinities: an unbounded side is null.
+Expected<double> GetBound(const Json& json, std::string_view key, double unbounded) {
+  RLC_ASSIGN_OR_RETURN(const Json* field, GetField(json, key));
+  if (field->is_null()) return unbounded;
+  return GetDouble(json, key);
 }
 
 Expected<Change> ParseChange(std::string_view name) {
@@ -52,8 +60,8 @@ Json EstimateToJson(const Estimate& estimate) {
 Expected<Estimate> EstimateFromJson(const Json& json) {
   Estimate estimate;
   RLC_ASSIGN_OR_RETURN(estimate.value, GetDouble(json, "value"));
-  RLC_ASSIGN_OR_RETURN(estimate.low, GetDouble(json, "low"));
-  RLC_ASSIGN_OR_RETURN(estimate.high, GetDouble(json, "high"));
+  RLC_ASSIGN_OR_RETURN(estimate.low, GetBound(json, "low", -std::numeric_limits<double>::infinity()));
+  RLC_ASSIGN_OR_RETURN(estimate.high, GetBound(json, "high", std::numeric_limits<double>::infinity()));
   RLC_ASSIGN_OR_RETURN(const int64_t samples, GetInt(json, "samples"));
   estimate.samples = static_cast<size_t>(samples);
   RLC_ASSIGN_OR_RETURN(estimate.unit, GetString(json, "unit"));
