@@ -26,8 +26,8 @@ std::vector<Taps> TriangleTaps(int from, int to) {
   std::vector<Taps> all(static_cast<std::size_t>(to));
   for (int i = 0; i < to; ++i) {
     const double centre = (i + 0.5) * scale;
-    const int first = std::max(0, static_cast<int>(centre - support + 0.5));
-    const int last = std::min(from, static_cast<int>(centre + support + 0.5));
+    const int first = std::max(0, static_cast<int>(std::floor(centre - support + 0.5)));
+    const int last = std::min(from, static_cast<int>(std::floor(centre + support + 0.5)));
     Taps& taps = all[static_cast<std::size_t>(i)];
     taps.first = first;
     double sum = 0;

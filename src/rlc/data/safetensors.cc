@@ -105,7 +105,7 @@ std::string HeaderFor(std::span<const NamedArray* const> sorted, const std::map<
 
 }  // namespace
 
-Expected<Safetensors> ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+Expected<Safetensors> ParseSafetensors(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
                                        std::string_view what) {
   if (bytes.size() < kSizeBytes) {
     return MakeError(ErrorKind::kInvalidInput, "{}: is no safetensors file: only {} bytes long", what, bytes.size());

@@ -23,7 +23,7 @@ struct Safetensors {
 };
 
 // Bytes that `owner` keeps alive; `what` names them in errors.
-Expected<Safetensors> ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+Expected<Safetensors> ParseSafetensors(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner,
                                        std::string_view what);
 
 // Maps the file.

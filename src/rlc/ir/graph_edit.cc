@@ -165,7 +165,7 @@ void Graph::Rename(ValueId id, std::string name) {
   by_name_.erase(old);
   const bool free = by_name_.emplace(name, id).second;
   RLC_CHECK(free);
-  MutableValue(id).name = name;
+  MutableValue(id).name = std::move(name);
   std::vector<NodeId> capturing;
   for (const Use& use : value(id).uses) {
     if (use.input == Use::kCapture) capturing.push_back(use.node);

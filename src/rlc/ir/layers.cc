@@ -26,7 +26,7 @@ std::optional<std::vector<int64_t>> KnownDims(const Graph& graph, ValueId id) {
   return type.is_tensor() && type.shape ? StaticDims(*type.shape) : std::nullopt;
 }
 
-int64_t Product(std::vector<int64_t> factors) { return ElementCount(factors).value_or(-1); }
+int64_t Product(const std::vector<int64_t>& factors) { return ElementCount(factors).value_or(-1); }
 
 // Bound that keeps sums and products of a few sizes within int64.
 constexpr int64_t kLimit = int64_t{1} << 30;

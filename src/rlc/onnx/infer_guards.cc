@@ -60,7 +60,7 @@ class Operands {
   Expected<void> Spatial(std::string_view attribute, int spatial, int per_axis, int64_t least) const {
     const auto list = node_.GetInts(attribute);
     if (!list || list->empty()) return {};
-    if (spatial >= 0 && list->size() != static_cast<size_t>(spatial * per_axis)) {
+    if (spatial >= 0 && list->size() != static_cast<size_t>(spatial) * static_cast<size_t>(per_axis)) {
       return MakeError(kInvalid, "{}: {} has {} numbers, {} are needed", where_, attribute, list->size(),
                        spatial * per_axis);
     }
