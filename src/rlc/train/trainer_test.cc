@@ -129,6 +129,5 @@ TEST_F(TrainerTest, SaysWhenTheFolderCannotBeWritten) {
               IsErrorOf(ErrorKind::kUnavailable, HasSubstr("/proc/none")));
 }
 
-// The claim of a learner: on a small network, 6,000 timesteps are enough to reach 80 % of the best gain nearly always.
 }  // namespace
 }  // namespace rlc
