@@ -39,11 +39,12 @@ LayersEnv::LayersEnv(const Catalogue& catalogue, const GraphFeatures& features, 
   }
   taken_.assign(catalogue.entries.size(), 0);
   drops_.assign(catalogue.entries.size(), 0);
-  entry_of_.assign(static_cast<size_t>(kLayerActionTypes * layers), -1);
+  entry_of_.assign(size_t{kLayerActionTypes} * static_cast<size_t>(layers), -1);
   for (const LayerActionType type :
        {LayerActionType::kQuantize, LayerActionType::kPrune, LayerActionType::kFuseConvBn}) {
     for (int layer = 0; layer < layers; ++layer) {
-      entry_of_[static_cast<size_t>(static_cast<int>(type) * layers + layer)] = catalogue.Find(TypeBehind(type), layer);
+      const int place = static_cast<int>(type) * layers + layer;
+      entry_of_[static_cast<size_t>(place)] = catalogue.Find(TypeBehind(type), layer);
     }
   }
 }
@@ -65,7 +66,8 @@ int LayersEnv::EntryOf(LayerAction action) const {
   const auto type = static_cast<int>(action.type);
   RLC_CHECK(type >= 0 && type < kLayerActionTypes);
   if (action.layer < 0 || action.layer >= num_layers()) return -1;
-  return entry_of_[static_cast<size_t>(type * num_layers() + action.layer)];
+  const int place = type * num_layers() + action.layer;
+  return entry_of_[static_cast<size_t>(place)];
 }
 
 bool LayersEnv::CanTake(int entry) const {
