@@ -151,8 +151,8 @@ class Builder {
 
   std::string Label(std::string_view op) { return fmt::format("{}_{}", op, count_++); }
 
-  ValueId Node1(std::string op, std::vector<ValueId> inputs, std::vector<Attribute> attributes = {},
-                std::string name = "") {
+  ValueId Node1(const std::string& op, std::vector<ValueId> inputs, std::vector<Attribute> attributes = {},
+                const std::string& name = "") {
     Node node;
     node.op = op;
     node.name = Label(op);

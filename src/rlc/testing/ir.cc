@@ -93,8 +93,8 @@ std::vector<std::string> Ops(const Graph& graph) {
   return ops;
 }
 
-::testing::Matcher<const Graph&> OpsAre(std::vector<std::string> ops) {
-  return ::testing::ResultOf("operators", &Ops, ::testing::ElementsAreArray(std::move(ops)));
+::testing::Matcher<const Graph&> OpsAre(const std::vector<std::string>& ops) {
+  return ::testing::ResultOf("operators", &Ops, ::testing::ElementsAreArray(ops));
 }
 
 ::testing::Matcher<const Graph&> IsValid() { return ::testing::MakeMatcher(new ValidMatcher); }

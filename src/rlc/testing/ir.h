@@ -25,7 +25,7 @@ void PrintTo(const Tensor& tensor, std::ostream* out);
 
 // Operators of the main graph in order: EXPECT_THAT(graph, OpsAre({"Conv", "Relu"})).
 std::vector<std::string> Ops(const Graph& graph);
-::testing::Matcher<const Graph&> OpsAre(std::vector<std::string> ops);
+::testing::Matcher<const Graph&> OpsAre(const std::vector<std::string>& ops);
 
 // VerifyGraph finds nothing.
 ::testing::Matcher<const Graph&> IsValid();

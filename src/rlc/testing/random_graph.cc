@@ -31,10 +31,10 @@ class Builder {
   std::string Name() { return "v" + std::to_string(next_++); }
   Dims DimsOf(ValueId id) const { return StaticDims(*graph_.type(id).shape).value_or(Dims()); }
   ValueId Weight(Dims dims, double scale, double center = 0);
-  ValueId Ints(std::vector<int64_t> values) {
+  ValueId Ints(const std::vector<int64_t>& values) {
     return graph_.AddInitializer(Name(), Tensor::Of({static_cast<int64_t>(values.size())}, values));
   }
-  ValueId Node(std::string op, std::vector<ValueId> inputs, Dims dims, std::vector<Attribute> attributes = {},
+  ValueId Node(std::string op, std::vector<ValueId> inputs, const Dims& dims, std::vector<Attribute> attributes = {},
                DType type = DType::kFloat);
   ValueId Source(int rank);  // a value of this rank, rather a late one; kNone when there is none
   ValueId SameShaped(ValueId x);
@@ -72,7 +72,7 @@ ValueId Builder::Weight(Dims dims, double scale, double center) {
   return graph_.AddInitializer(Name(), Tensor::Of(std::move(dims), values));
 }
 
-ValueId Builder::Node(std::string op, std::vector<ValueId> inputs, Dims dims, std::vector<Attribute> attributes,
+ValueId Builder::Node(std::string op, std::vector<ValueId> inputs, const Dims& dims, std::vector<Attribute> attributes,
                       DType type) {
   Type result = FloatOf(dims);
   result.elem = type;
