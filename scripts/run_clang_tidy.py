@@ -78,6 +78,8 @@ def main():
     todo = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = Path(entry["file"]).resolve()
+        if "train" in path.parts or "rlc-train" in path.parts:
+            continue  # clang 19 does not compile the headers of libtorch 1.13 as C++20
         if not path.is_relative_to(ROOT) or path.is_relative_to(build) or not path.is_file():
             continue
         if path not in wanted if wanted else path.name.endswith("_test.cc"):
