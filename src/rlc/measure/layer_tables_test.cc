@@ -72,7 +72,8 @@ TEST(LayerModels, RunWithoutLayoutChangesAtTheirBorders) {
       const auto ops = Ops(inside->graph);
       EXPECT_FALSE(ops.contains("Transpose") || ops.contains("ReorderOutput")) << what;
       // Relu is fused into everything but a float MatMul.
-      EXPECT_EQ(inside->graph.nodes().size(), shape.op == "MatMul" && !int8 ? 2u : 1u) << what << (int8 ? " int8" : " float");
+      EXPECT_EQ(inside->graph.nodes().size(), shape.op == "MatMul" && !int8 ? 2u : 1u)
+          << what << (int8 ? " int8" : " float");
       ExpectRuns(*inside, what + (int8 ? " int8" : " float"));
     }
   }

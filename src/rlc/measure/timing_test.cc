@@ -67,8 +67,8 @@ TEST(TimeInterleaved, IntervalsCoverTheTrueRatio) {
     options.seed = seed;
     options.precision = 0;
     options.min_rounds = options.max_rounds = 25;
-    const auto result = Time({machine.Runs("base", 0.004, 0.1), machine.Runs("fast", 0.003, 0.1)}, nullptr, options,
-                             machine.clock());
+    const auto result =
+        Time({machine.Runs("base", 0.004, 0.1), machine.Runs("fast", 0.003, 0.1)}, nullptr, options, machine.clock());
     covered += result.models[1].ratio.interval().Contains(0.75) ? 1 : 0;
   }
   EXPECT_GE(covered, 52);
@@ -186,7 +186,8 @@ TEST(TimingResult, SurvivesJson) {
   EXPECT_EQ(back->control->ratio, result.control->ratio);
   EXPECT_EQ(back->rounds, result.rounds);
   // An interval without an end (a metric that has none) survives too.
-  const auto open = EstimateFromJson(ParseJson(DumpJson(EstimateToJson({1, -INFINITY, INFINITY, 3, "points"})), "text").value());
+  const auto open =
+      EstimateFromJson(ParseJson(DumpJson(EstimateToJson({1, -INFINITY, INFINITY, 3, "points"})), "text").value());
   ASSERT_TRUE(open) << open.error().message;
   EXPECT_EQ(*open, (Estimate{1, -INFINITY, INFINITY, 3, "points"}));
   Json broken = *parsed;
