@@ -1,9 +1,11 @@
 #include "rlc/measure/timing.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -19,9 +21,19 @@ constexpr size_t kWindow = 3;
 constexpr double kWarmUpShare = 0.25;  // of the budget, for all participants together
 constexpr int kMaxRunsPerBatch = 10'000;
 
+constexpr int kAttempts = 4;  // at a batch that nobody disturbs
+
 struct Slot {
   const Participant* participant = nullptr;
   Timing timing;
+  std::vector<double> run_ms;      // by round
+  std::vector<bool> quiet;         // by round: nobody disturbed it
+  int disturbed = 0, batches = 0;  // since the batch size was last set
+};
+
+struct BatchTime {
+  double seconds = 0;  // mean of its runs
+  bool quiet = true;
 };
 
 double Last(const std::vector<double>& values, size_t skip) {
@@ -37,8 +49,8 @@ bool Settled(const std::vector<double>& values) {
 
 class Interleaver {
  public:
-  Interleaver(const TimingOptions& options, const Clock& clock, StopToken stop)
-      : options_(options), clock_(clock), stop_(stop), rng_(options.seed), start_(clock()) {}
+  Interleaver(const TimingOptions& options, const Clock& clock, StopToken stop, const PreemptionCount& preemptions)
+      : options_(options), clock_(clock), stop_(stop), preemptions_(preemptions), rng_(options.seed), start_(clock()) {}
 
   void Add(const Participant& participant) {
     slots_.push_back({&participant, {}});
@@ -50,12 +62,13 @@ class Interleaver {
     const double share = options_.budget_seconds * kWarmUpShare / static_cast<double>(slots_.size());
     for (Slot& slot : slots_) {
       slot.timing.runs_per_batch = 1;
-      RLC_RETURN_IF_ERROR(
-          slot.participant->run());  // the first run pays for memory, lazily made kernels and page faults
+      // The first run pays for memory, lazily made kernels and page faults.
+      RLC_RETURN_IF_ERROR(slot.participant->run());
       std::vector<double> seconds;
       const double begin = clock_();
       while (!Settled(seconds) && (seconds.size() < 2 * kWindow || clock_() - begin < share)) {
-        RLC_ASSIGN_OR_RETURN(const double run, Batch(slot));
+        RLC_ASSIGN_OR_RETURN(const BatchTime time, Batch(slot));
+        const double run = time.seconds;
         seconds.push_back(run);
         // A clock that cannot resolve one run reads 0: then double the batch until it can.
         const double runs = run > 0 ? std::ceil(options_.min_batch_seconds / run) : slot.timing.runs_per_batch * 2.0;
@@ -74,9 +87,9 @@ class Interleaver {
       rng_.Shuffle(order);
       for (const size_t index : order) {
         Slot& slot = slots_[index];
-        RLC_RETURN_IF_ERROR(slot.participant->run());  // not counted: the caches hold another model
-        RLC_ASSIGN_OR_RETURN(const double seconds, Batch(slot));
-        slot.timing.run_ms.push_back(seconds * 1e3);
+        RLC_ASSIGN_OR_RETURN(const BatchTime time, QuietBatch(slot));
+        slot.run_ms.push_back(time.seconds * 1e3);
+        slot.quiet.push_back(time.quiet);
       }
       ++rounds_;
       if (rounds_ < options_.min_rounds) continue;
@@ -91,10 +104,14 @@ class Interleaver {
   TimingResult Finish(bool has_control) {
     TimingResult result;
     for (Slot& slot : slots_) {
+      const std::vector<size_t> counted = Counted(slot, slot);
+      slot.timing.run_ms = Pick(slot.run_ms, counted);
+      slot.timing.discarded = rounds_ - static_cast<int>(counted.size());
+      slot.timing.disturbed = slot.timing.discarded == 0 && std::count(slot.quiet.begin(), slot.quiet.end(), false) > 0;
       slot.timing.latency_ms = MedianEstimate(slot.timing.run_ms, "ms", Bootstrap());
       slot.timing.ratio = Ratio(slot);
+      result.models.push_back(std::move(slot.timing));
     }
-    for (Slot& slot : slots_) result.models.push_back(std::move(slot.timing));
     if (has_control) {
       result.control = std::move(result.models.back());
       result.models.pop_back();
@@ -110,12 +127,46 @@ class Interleaver {
   }
 
  private:
-  // Mean seconds of a run in one batch.
-  Expected<double> Batch(const Slot& slot) {
+  Expected<BatchTime> Batch(const Slot& slot) {
     if (stop_.StopRequested()) return MakeError(ErrorKind::kInterrupted, "timing was interrupted");
+    const int64_t before = preemptions_ ? preemptions_() : 0;
     const double begin = clock_();
     for (int i = 0; i < slot.timing.runs_per_batch; ++i) RLC_RETURN_IF_ERROR(slot.participant->run());
-    return (clock_() - begin) / slot.timing.runs_per_batch;
+    const double end = clock_();
+    return BatchTime{(end - begin) / slot.timing.runs_per_batch, !preemptions_ || preemptions_() == before};
+  }
+
+  // A batch of a round, if possible one that nobody disturbs.
+  Expected<BatchTime> QuietBatch(Slot& slot) {
+    BatchTime time;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      // Not counted: the caches hold another model, or another program.
+      RLC_RETURN_IF_ERROR(slot.participant->run());
+      RLC_ASSIGN_OR_RETURN(time, Batch(slot));
+      ++slot.batches;
+      if (time.quiet) break;
+      // Others get the processor every few milliseconds: a shorter batch fits in between.
+      if (++slot.disturbed * 2 > slot.batches && slot.batches >= kAttempts) {
+        slot.timing.runs_per_batch = std::max(1, slot.timing.runs_per_batch / 2);
+        slot.disturbed = slot.batches = 0;
+      }
+      if (clock_() - start_ >= options_.budget_seconds) break;
+    }
+    return time;
+  }
+
+  // The rounds in which both were quiet, if there are enough; else all.
+  std::vector<size_t> Counted(const Slot& a, const Slot& b) const {
+    std::vector<size_t> quiet, all(static_cast<size_t>(rounds_));
+    std::iota(all.begin(), all.end(), size_t{0});
+    std::copy_if(all.begin(), all.end(), std::back_inserter(quiet), [&](size_t i) { return a.quiet[i] && b.quiet[i]; });
+    return quiet.size() >= static_cast<size_t>(options_.min_rounds) ? quiet : all;
+  }
+
+  static std::vector<double> Pick(const std::vector<double>& values, const std::vector<size_t>& rounds) {
+    std::vector<double> picked;
+    for (const size_t round : rounds) picked.push_back(values[round]);
+    return picked;
   }
 
   BootstrapOptions Bootstrap() const {
@@ -127,9 +178,10 @@ class Interleaver {
   }
 
   Estimate Ratio(const Slot& slot) const {
-    const std::vector<double>& baseline = slots_.front().timing.run_ms;
-    if (&slot == &slots_.front()) return Estimate{1, 1, 1, baseline.size(), "x"};
-    return RatioOfMedians(slot.timing.run_ms, baseline, Bootstrap());
+    const Slot& baseline = slots_.front();
+    const std::vector<size_t> counted = Counted(slot, baseline);
+    if (&slot == &baseline) return Estimate{1, 1, 1, counted.size(), "x"};
+    return RatioOfMedians(Pick(slot.run_ms, counted), Pick(baseline.run_ms, counted), Bootstrap());
   }
 
   bool PreciseEnough() const {
@@ -143,6 +195,7 @@ class Interleaver {
   const TimingOptions& options_;
   const Clock& clock_;
   StopToken stop_;
+  const PreemptionCount& preemptions_;
   Rng rng_;
   double start_;
   std::vector<Slot> slots_;
@@ -217,13 +270,21 @@ Change JudgeRatio(const Estimate& ratio, const std::optional<Estimate>& control)
   return Change::kNone;
 }
 
+PreemptionCount PreemptionsOfProcess() {
+  return [] {
+    rusage usage{};
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<int64_t>(usage.ru_nivcsw) : int64_t{0};
+  };
+}
+
 Expected<TimingResult> TimeInterleaved(std::span<const Participant> participants, const Participant* control,
-                                       const TimingOptions& options, const Clock& clock, StopToken stop) {
+                                       const TimingOptions& options, const Clock& clock, StopToken stop,
+                                       const PreemptionCount& preemptions) {
   if (participants.empty()) return MakeError(ErrorKind::kUsage, "there is no model to time");
   if (options.min_rounds < 1 || options.max_rounds < options.min_rounds || options.min_batch_seconds <= 0) {
     return MakeError(ErrorKind::kUsage, "timing needs at least one round and batches that take time");
   }
-  Interleaver interleaver(options, clock, stop);
+  Interleaver interleaver(options, clock, stop, preemptions);
   for (const Participant& participant : participants) interleaver.Add(participant);
   if (control != nullptr) interleaver.Add(*control);
   RLC_RETURN_IF_ERROR(interleaver.WarmUp());
@@ -250,8 +311,8 @@ Expected<TimingResult> TimeModels(std::span<const TimedModel> models, std::span<
     control = std::move(loaded.participant);
     control_creation = loaded.creation_ms;
   }
-  RLC_ASSIGN_OR_RETURN(TimingResult result,
-                       TimeInterleaved(participants, control ? &*control : nullptr, options, clock, stop));
+  RLC_ASSIGN_OR_RETURN(TimingResult result, TimeInterleaved(participants, control ? &*control : nullptr, options, clock,
+                                                            stop, PreemptionsOfProcess()));
   for (size_t i = 0; i < creation.size(); ++i) result.models[i].creation_ms = creation[i];
   if (result.control) result.control->creation_ms = control_creation;
   result.core = pin.core();

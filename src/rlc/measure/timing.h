@@ -6,6 +6,9 @@
 // medians with a bootstrap interval that resamples whole rounds, so that drift which all of them share cancels out. The
 // baseline takes part twice, in two sessions: the second is the A/A control, and a gain that is not clearly larger than
 // what the control shows is not called a gain.
+//
+// A batch during which another program took the processor away says nothing about the model: it is repeated, with fewer
+// runs when that happens often, and batches for which there was no quiet are left out as long as enough others remain.
 #ifndef RLC_MEASURE_TIMING_H_
 #define RLC_MEASURE_TIMING_H_
 
@@ -45,7 +48,9 @@ struct Timing {
   std::string name;
   double creation_ms = 0;  // of the session, once; not part of latency
   int runs_per_batch = 0;
-  std::vector<double> run_ms;  // one per round: mean time of a run in that round's batch
+  std::vector<double> run_ms;  // mean time of a run in each batch that counts
+  int discarded = 0;           // batches that do not: another program ran on our core
+  bool disturbed = false;      // too few quiet batches, so the others count too
   Estimate latency_ms;         // median, with its interval
   Estimate ratio;              // latency / baseline latency: < 1 is faster; exactly 1 for the baseline itself
   Change change = Change::kNone;
@@ -68,10 +73,16 @@ struct Participant {
   std::function<Expected<void>()> run;
 };
 
-// Times participants[0], the baseline, against the others. `control`: a second instance of the baseline, if any. Error:
-// the first that a run gives; kInterrupted when told to stop.
+// How often the processor was taken away so far, by the kernel's count; a batch in which it grows is disturbed.
+using PreemptionCount = std::function<int64_t()>;
+PreemptionCount PreemptionsOfProcess();
+
+// Times participants[0], the baseline, against the others. `control`: a second instance of the baseline, if any.
+// Without `preemptions` no batch counts as disturbed. Error: the first that a run gives; kInterrupted when told to
+// stop.
 Expected<TimingResult> TimeInterleaved(std::span<const Participant> participants, const Participant* control,
-                                       const TimingOptions& options, const Clock& clock, StopToken stop = {});
+                                       const TimingOptions& options, const Clock& clock, StopToken stop = {},
+                                       const PreemptionCount& preemptions = {});
 
 struct TimedModel {
   std::string name;  // shown

@@ -12,6 +12,8 @@ Json TimingToJson(const Timing& timing) {
           {"creation_ms", timing.creation_ms},
           {"runs_per_batch", timing.runs_per_batch},
           {"run_ms", timing.run_ms},
+          {"discarded", timing.discarded},
+          {"disturbed", timing.disturbed},
           {"latency_ms", EstimateToJson(timing.latency_ms)},
           {"ratio", EstimateToJson(timing.ratio)},
           {"change", ChangeName(timing.change)}};
@@ -38,6 +40,9 @@ Expected<Timing> TimingFromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(const int64_t runs, GetInt(json, "runs_per_batch"));
   timing.runs_per_batch = static_cast<int>(runs);
   RLC_ASSIGN_OR_RETURN(timing.run_ms, GetDoubles(json, "run_ms"));
+  RLC_ASSIGN_OR_RETURN(const int64_t discarded, GetInt(json, "discarded"));
+  timing.discarded = static_cast<int>(discarded);
+  RLC_ASSIGN_OR_RETURN(timing.disturbed, GetBool(json, "disturbed"));
   RLC_ASSIGN_OR_RETURN(const Json* latency, GetObject(json, "latency_ms"));
   RLC_ASSIGN_OR_RETURN(timing.latency_ms, EstimateFromJson(*latency));
   RLC_ASSIGN_OR_RETURN(const Json* ratio, GetObject(json, "ratio"));

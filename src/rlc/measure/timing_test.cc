@@ -102,6 +102,54 @@ TEST(TimeInterleaved, SharedDriftCancelsOut) {
   EXPECT_NEAR(result.models[1].ratio.value, 0.5, 0.01);
 }
 
+// Another program takes the processor for 5 ms every 20 ms. Batches of 10 ms are hit half of the time, and what they
+// show is neither the models' times nor their ratio.
+TEST(TimeInterleaved, RepeatsBatchesThatOthersDisturb) {
+  for (const bool counted : {true, false}) {
+    ManualClock clock;
+    int64_t preemptions = 0;
+    double next = 0.02;
+    const auto run = [&](double seconds) {
+      return [&, seconds]() -> Expected<void> {
+        clock.Advance(seconds);
+        if (clock.AsClock()() > next) {
+          clock.Advance(0.005);
+          next = clock.AsClock()() + 0.02;
+          ++preemptions;
+        }
+        return {};
+      };
+    };
+    const std::vector<Participant> participants = {{"base", run(0.002)}, {"fast", run(0.0015)}};
+    TimingOptions options;
+    options.precision = 0;
+    const auto result = TimeInterleaved(participants, nullptr, options, clock.AsClock(), {},
+                                        counted ? [&] { return preemptions; } : PreemptionCount());
+    ASSERT_TRUE(result);
+    const double error = std::abs(result->models[0].latency_ms.high - 2);
+    if (counted) {
+      EXPECT_LT(error, 1e-9);
+      EXPECT_FALSE(result->models[0].disturbed);
+      EXPECT_GE(result->models[0].run_ms.size(), 15u);
+    } else {
+      EXPECT_GT(error, 0.5);
+    }
+  }
+}
+
+TEST(TimeInterleaved, SaysWhenThereIsNoQuiet) {
+  FakeMachine machine;
+  int64_t preemptions = 0;
+  TimingOptions options;
+  options.budget_seconds = 0.5;
+  const auto result = TimeInterleaved(std::vector<Participant>{machine.Runs("a", 0.01), machine.Runs("b", 0.01)},
+                                      nullptr, options, machine.clock(), {}, [&] { return ++preemptions; });
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->models[0].disturbed && result->models[1].disturbed);
+  EXPECT_GE(result->rounds, options.min_rounds);
+  EXPECT_EQ(result->models[0].run_ms.size(), static_cast<size_t>(result->rounds)) << "then all count";
+}
+
 TEST(TimeInterleaved, FillsBatchesAndKeepsTheBudget) {
   FakeMachine machine;
   TimingOptions options;
