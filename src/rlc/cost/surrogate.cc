@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace rlc {
 namespace {
 
-// Solves (A + ridge I) x = b for a symmetric positive semi-definite A [n, n] by Cholesky. Sizes are numbers of measured
-// candidates: a few hundred.
+// Solves (A + ridge I) x = b for a symmetric positive semi-definite A [n, n] by Cholesky. n is the
+// smaller of the numbers of measured candidates and entries: a few hundred.
 std::vector<double> SolveRidge(std::vector<double> a, std::vector<double> b, double ridge) {
   const size_t n = b.size();
   for (size_t i = 0; i < n; ++i) a[i * n + i] += ridge;
@@ -30,31 +31,49 @@ std::vector<double> SolveRidge(std::vector<double> a, std::vector<double> b, dou
   return b;
 }
 
-// Weights w, one for each entry, with sum of w over a candidate ~ its residual. Solved in the space of candidates:
-// w = X' (X X' + ridge I)^-1 r, where X says which entries a candidate has. The empty candidate has none: nothing that
-// is fitted here can move its estimate.
-std::vector<double> FitResiduals(std::span<const Surrogate::Measured> measured, const std::vector<double>& residuals,
-                                 size_t entries) {
-  const size_t n = measured.size();
-  std::vector<std::vector<uint8_t>> has(n, std::vector<uint8_t>(entries, 0));
-  for (size_t i = 0; i < n; ++i) {
-    for (int entry : measured[i].candidate) has[i][static_cast<size_t>(entry)] = 1;
-  }
+using Rows = std::vector<std::vector<double>>;
+
+// rows[i] * rows[j] for all pairs, [n, n].
+std::vector<double> Gram(const Rows& rows) {
+  const size_t n = rows.size();
   std::vector<double> gram(n * n);
   for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j < n; ++j) {
-      double common = 0;
-      for (size_t e = 0; e < entries; ++e) common += has[i][e] & has[j][e];
-      gram[i * n + j] = common;
+    for (size_t j = 0; j <= i; ++j) {
+      const double product = std::inner_product(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0);
+      gram[i * n + j] = gram[j * n + i] = product;
     }
   }
-  constexpr double kRidge = 1.0;  // one entry's worth of noise: a single measurement moves an entry half way
-  const std::vector<double> alpha = SolveRidge(std::move(gram), residuals, kRidge);
-  std::vector<double> weights(entries, 0);
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t e = 0; e < entries; ++e) weights[e] += has[i][e] * alpha[i];
+  return gram;
+}
+
+Rows Transposed(const Rows& rows, size_t columns) {
+  Rows turned(columns, std::vector<double>(rows.size()));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = 0; j < columns; ++j) turned[j][i] = rows[i][j];
   }
-  return weights;
+  return turned;
+}
+
+std::vector<double> Times(const Rows& rows, const std::vector<double>& x) {
+  std::vector<double> product;
+  product.reserve(rows.size());
+  for (const auto& row : rows) product.push_back(std::inner_product(row.begin(), row.end(), x.begin(), 0.0));
+  return product;
+}
+
+// Weights w, one for each entry, with sum of w over a candidate ~ its residual: w = (X' X + ridge I)^-1 X' r, where X
+// says which entries a candidate has. With fewer candidates than entries solved in their space, X' (X X' + ridge I)^-1
+// r, which is the same. The empty candidate has none: nothing that is fitted here can move its estimate.
+std::vector<double> FitResiduals(std::span<const Surrogate::Measured> measured, const std::vector<double>& residuals,
+                                 size_t entries) {
+  Rows has(measured.size(), std::vector<double>(entries, 0));
+  for (size_t i = 0; i < measured.size(); ++i) {
+    for (int entry : measured[i].candidate) has[i][static_cast<size_t>(entry)] = 1;
+  }
+  constexpr double kRidge = 1.0;  // one entry's worth of noise: a single measurement moves an entry half way
+  const Rows turned = Transposed(has, entries);
+  if (entries < measured.size()) return SolveRidge(Gram(turned), Times(turned, residuals), kRidge);
+  return Times(turned, SolveRidge(Gram(has), residuals, kRidge));
 }
 
 Estimate Guess(double value, const char* unit) { return {value, value, value, 0, unit}; }

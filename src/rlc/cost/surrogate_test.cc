@@ -126,6 +126,26 @@ TEST(Surrogate, CorrectionMovesEstimatesTowardsMeasurements) {
   EXPECT_NEAR(LatencyOf(surrogate, {0}), before + 0.95, 1e-12);
 }
 
+TEST(Surrogate, CorrectionIsTheSameInBothSpaces) {
+  // Five measurements of four entries are solved by entries; the same ones beside 95 entries that none of them has, by
+  // candidates.
+  const std::vector<Surrogate::Measured> measured = {
+      {{0}, 7, 0.01}, {{1, 2}, 8, 0.02}, {{0, 3}, 6, 0.03}, {{0, 1, 2}, 5.5, 0}, {{3}, 6.25, 0.004}};
+  const Catalogue few = Chain();
+  Catalogue many = Chain();
+  SurrogateTables tables = ChainTables();
+  Surrogate small(few, tables);
+  many.entries.resize(99, many.entries[0]);
+  tables.entry_drop.resize(99, 0);
+  Surrogate large(many, tables);
+  small.Correct(measured);
+  large.Correct(measured);
+  for (const Candidate& candidate : {Candidate{0}, Candidate{1}, Candidate{0, 2, 3}}) {
+    EXPECT_NEAR(LatencyOf(small, candidate), LatencyOf(large, candidate), 1e-9);
+    EXPECT_NEAR(*small.ExpectedDrop(candidate), *large.ExpectedDrop(candidate), 1e-9);
+  }
+}
+
 TEST(Surrogate, NeverPromisesTheImpossible) {
   const Catalogue catalogue = Chain();
   Surrogate surrogate(catalogue, ChainTables());

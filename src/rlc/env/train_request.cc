@@ -71,6 +71,7 @@ Json PpoToJson(const PpoOptions& ppo) {
           {"value_coefficient", ppo.value_coefficient},
           {"max_gradient_norm", ppo.max_gradient_norm},
           {"num_envs", ppo.num_envs},
+          {"prior", ppo.prior},
           {"seed", static_cast<int64_t>(ppo.seed)}};
 }
 
@@ -88,6 +89,7 @@ Expected<PpoOptions> PpoFromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(ppo.value_coefficient, GetWithin(json, "value_coefficient", 0, 10));
   RLC_ASSIGN_OR_RETURN(ppo.max_gradient_norm, GetWithin(json, "max_gradient_norm", 0, 1e6));
   RLC_ASSIGN_OR_RETURN(ppo.num_envs, GetCount(json, "num_envs", 1, 4096));
+  RLC_ASSIGN_OR_RETURN(ppo.prior, GetWithin(json, "prior", 0, 100));
   RLC_ASSIGN_OR_RETURN(const int64_t seed, GetInt(json, "seed"));
   ppo.seed = static_cast<uint64_t>(seed);
   return ppo;
@@ -161,11 +163,9 @@ Expected<TrainRequest> TrainRequestFromJson(const Json& json) {
 }
 
 Json ToJson(const TrainSummary& summary) {
-  return {{"timesteps", summary.timesteps},
-          {"seconds", summary.seconds},
-          {"best_gain", summary.best_gain},
-          {"before", RateToJson(summary.before)},
-          {"after", RateToJson(summary.after)}};
+  return {{"timesteps", summary.timesteps},     {"seconds", summary.seconds},
+          {"best_gain", summary.best_gain},     {"before", RateToJson(summary.before)},
+          {"start", RateToJson(summary.start)}, {"after", RateToJson(summary.after)}};
 }
 
 Expected<TrainSummary> TrainSummaryFromJson(const Json& json) {
@@ -174,6 +174,7 @@ Expected<TrainSummary> TrainSummaryFromJson(const Json& json) {
   RLC_ASSIGN_OR_RETURN(summary.seconds, GetDouble(json, "seconds"));
   RLC_ASSIGN_OR_RETURN(summary.best_gain, GetDouble(json, "best_gain"));
   RLC_ASSIGN_OR_RETURN(summary.before, RateFromJson(json, "before"));
+  RLC_ASSIGN_OR_RETURN(summary.start, RateFromJson(json, "start"));
   RLC_ASSIGN_OR_RETURN(summary.after, RateFromJson(json, "after"));
   return summary;
 }

@@ -22,15 +22,20 @@
 
 namespace rlc {
 
+// Defaults are those that PPO is known with, except where 10,000 timesteps (a hundred episodes) need something else:
+// the policy is updated four times as often, with larger steps that shrink to 0, on larger batches that bear them; it
+// starts from `prior`, so entropy need not make it explore; four environments see about a whole episode between
+// updates. docs/environment.md has the figures.
 struct PpoOptions {
   int64_t total_timesteps = 10'000;
-  double learning_rate = 3e-4;
-  int n_steps = 2048;  // of all environments together, for each update
-  int batch_size = 64;
+  double learning_rate = 1e-2;  // at the start; falls linearly to 0 at total_timesteps
+  int n_steps = 512;            // of all environments together, for each update
+  int batch_size = 128;
   int n_epochs = 10;
   double gamma = 0.99, gae_lambda = 0.95, clip_range = 0.2;
-  double entropy_coefficient = 0.01, value_coefficient = 0.5, max_gradient_norm = 0.5;
-  int num_envs = 8;
+  double entropy_coefficient = 0.002, value_coefficient = 0.5, max_gradient_norm = 0.5;
+  int num_envs = 4;
+  double prior = 5;  // strength of what the tables say of single actions (rlc/search/prior_logits.h); 0: none
   uint64_t seed = 0;
 };
 
@@ -57,7 +62,8 @@ struct TrainSummary {
   double seconds = 0;    // of rollouts, environments, updates and what is written with each; not of measuring success
   double best_gain = 0;  // best known within the limit, by the surrogate: of a solver (rlc/search/best_by_estimate.h)
                          // and of all episodes; what success is measured against
-  SuccessRate before, after;  // random legal actions; the trained policy. 0 episodes when training was interrupted
+  // Random legal actions; the policy that training started from; the trained one. 0 episodes after an interruption.
+  SuccessRate before, start, after;
 };
 
 Json ToJson(const TrainSummary& summary);

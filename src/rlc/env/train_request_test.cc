@@ -1,6 +1,8 @@
 #include "rlc/env/train_request.h"
 
+#include "rlc/base/file.h"
 #include "rlc/testing/expected.h"
+#include "rlc/testing/paths.h"
 #include "rlc/testing/synthetic_request.h"
 
 namespace rlc {
@@ -25,6 +27,16 @@ TEST(TrainRequest, JsonRoundTrip) {
   EXPECT_EQ(back->env.reward.baseline_energy_mj, 3.5);
   EXPECT_EQ(back->ppo.total_timesteps, 123);
   EXPECT_EQ(back->resume_from, "before/checkpoint.pt");
+}
+
+TEST(TrainRequest, TheOneForBenchmarksIsTheSyntheticOne) {
+  const Json wanted = ToJson(SyntheticRequest(53, 1));
+  const auto found = ReadJsonFile(SourcePath("bench/synthetic_request.json"));
+  ASSERT_THAT(found, IsOk());
+  if (*found == wanted) return;
+  const std::string fresh = ::testing::TempDir() + "synthetic_request.json";
+  ASSERT_THAT(WriteFileAtomically(fresh, DumpJson(wanted, -1)), IsOk());
+  ADD_FAILURE() << "bench/synthetic_request.json is out of date: replace it by " << fresh;
 }
 
 struct BadField {
@@ -77,6 +89,7 @@ TEST(TrainSummary, JsonRoundTripAndRefusals) {
   summary.seconds = 2.5;
   summary.best_gain = 0.4;
   summary.before = {200, 20, 0.1};
+  summary.start = {200, 60, 0.2};
   summary.after = {200, 190, 0.38};
   const Json json = ToJson(summary);
   const auto back = TrainSummaryFromJson(json);

@@ -169,6 +169,15 @@ Batch UpdateOn(LearnerState& state, const PpoOptions& options, const Rows& rows,
       {policy_loss.detach(), value_loss.detach(), entropy.detach(), divergence.detach(), clip_fraction});
 }
 
+// The learning rate falls linearly to 0: large steps are what makes short training work at all, and small ones at its
+// end are what lets the policy settle.
+void SetLearningRate(LearnerState& state, const PpoOptions& options) {
+  const double left = 1 - static_cast<double>(state.timesteps) / static_cast<double>(options.total_timesteps);
+  for (auto& group : state.optimizer->param_groups()) {
+    static_cast<torch::optim::AdamOptions&>(group.options()).lr(options.learning_rate * left);
+  }
+}
+
 // All minibatches of one rollout, n_epochs times.
 void Update(LearnerState& state, const PpoOptions& options, const Rollout& rollout, Rng& rng, CurveRow& row) {
   const Rows rows(rollout);
@@ -245,6 +254,7 @@ Expected<void> Learn(LearnerState& state, VectorEnv& envs, const PpoOptions& opt
     RLC_RETURN_IF_ERROR(Play(state, envs, options, rng, rollout, dones, ended));
     EstimateAdvantages(state, envs, options, dones, rollout);
     CurveRow row;
+    SetLearningRate(state, options);
     Update(state, options, rollout, rng, row);
     DescribeEpisodes(ended, row);
     state.timesteps += steps * envs.count();

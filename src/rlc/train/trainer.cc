@@ -5,6 +5,7 @@
 
 #include "rlc/base/file.h"
 #include "rlc/search/best_by_estimate.h"
+#include "rlc/search/prior_logits.h"
 #include "rlc/train/event_file.h"
 #include "rlc/train/export_policy-inl.h"
 #include "rlc/train/ppo-inl.h"
@@ -102,20 +103,41 @@ Expected<void> Save(const std::string& path, const LearnerState& state) {
   return {};
 }
 
-// How the policies before and after do, against the best that is known: what the solver, training and these episodes
-// found.
+// A fresh policy's last bias, so that it starts with these logits.
+void StartFromPrior(const std::vector<float>& logits, LearnerState& state) {
+  const torch::NoGradGuard no_gradients;
+  const torch::Tensor bias = state.network->policy->named_parameters()["4.bias"];
+  RLC_CHECK_EQ(static_cast<size_t>(bias.numel()), logits.size());
+  bias.copy_(torch::tensor(logits));
+}
+
+// A learner as training finds it: anew, or from a checkpoint.
+Expected<LearnerState> StartLearner(const TrainRequest& request, const Surrogate& surrogate, int64_t actions) {
+  LearnerState state = MakeLearner(actions, request.ppo);
+  if (!request.resume_from.empty()) {
+    RLC_RETURN_IF_ERROR(Resume(request.resume_from, state));
+  } else if (request.ppo.prior > 0) {
+    StartFromPrior(PriorLogits(request.catalogue, surrogate, request.env.target_drop, request.ppo.prior), state);
+  }
+  return state;
+}
+
+// How the policies do, against the best that is known: what the solver, training and these episodes found.
 Expected<void> MeasureSuccess(const TrainRequest& request, const Surrogate& surrogate, const LearnerState& state,
                               VectorEnv& envs, TrainSummary& summary) {
   const auto play = [&](ActorCritic network) {
     return PlayEpisodes(network, envs, kEvaluationEpisodes, request.env.target_drop, request.ppo.seed);
   };
   RLC_ASSIGN_OR_RETURN(const std::vector<double> before, play(ActorCritic(nullptr)));
+  RLC_ASSIGN_OR_RETURN(const LearnerState fresh, StartLearner(request, surrogate, envs.num_actions()));
+  RLC_ASSIGN_OR_RETURN(const std::vector<double> start, play(fresh.network));
   RLC_ASSIGN_OR_RETURN(const std::vector<double> after, play(state.network));
   Surrogate judge = surrogate;
   const Candidate best = BestByEstimate(request.catalogue, judge, request.env.target_drop);
   RLC_ASSIGN_OR_RETURN(const Costs costs, judge.Evaluate(best));
   summary.best_gain = std::max(1 - costs.ratio.value, envs.best_gain());
   summary.before = RateOf(before, summary.best_gain);
+  summary.start = RateOf(start, summary.best_gain);
   summary.after = RateOf(after, summary.best_gain);
   return {};
 }
@@ -128,8 +150,7 @@ Expected<TrainSummary> Train(const TrainRequest& request, const std::string& fol
   const Surrogate surrogate(request.catalogue, request.tables);
   const GraphFeatures features(request.features);
   VectorEnv envs(request.catalogue, features, surrogate, request.env, request.ppo.num_envs);
-  LearnerState state = MakeLearner(envs.num_actions(), request.ppo);
-  if (!request.resume_from.empty()) RLC_RETURN_IF_ERROR(Resume(request.resume_from, state));
+  RLC_ASSIGN_OR_RETURN(LearnerState state, StartLearner(request, surrogate, envs.num_actions()));
 
   const double started = hooks.clock();
   EventFile events(hooks.wall_clock());
