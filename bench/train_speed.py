@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Times 10,000 PPO timesteps: rlc-train, environment included, against stable-baselines3 on an environment that costs nothing.
+"""Times 10,000 PPO timesteps of rlc-train, environment included, against stable-baselines3 on one that costs nothing.
 
     .venv/bin/python bench/train_speed.py [--request FILE] [--trainer build/release/rlc-train] [--repeats 3] [--json]
 
-Both run in the same minute on this machine, one after the other, on one thread each (networks this small lose by more), with the
-same hyperparameters. stable-baselines3 2.2.1 is put into .deps/sb3 at first use, on Debian's python3-torch. The request
-defaults to bench/synthetic_request.json (53 layers like a MobileNetV2's); `rlc train --log-folder DIR` leaves a real one in
-DIR/request.json. Prints the median of the seconds of learning alone (no start-up) of each, and how often episodes reach 80 % of
-the best known gain before and after. Exit code 6: a part is missing.
+Both run in the same minute on this machine, one after the other, on one thread each (networks this small lose by
+more), with the same hyperparameters. stable-baselines3 2.2.1 is put into .deps/sb3 at first use, on Debian's
+python3-torch. The request defaults to bench/synthetic_request.json (53 layers like a MobileNetV2's); `rlc train
+--log-folder DIR` leaves a real one in DIR/request.json. Prints the median of the seconds of learning alone (no
+start-up) of each, and how often episodes reach 80 % of the best known gain before and after. Exit code 6: a part is
+missing.
 """
 
 import argparse
@@ -125,9 +126,8 @@ def main() -> None:
     print(f"{figures['timesteps']} timesteps, {figures['layers']} layers, median of {arguments.repeats} runs")
     print(f"  rlc-train, environment included     {statistics.median(figures['rlc_train_seconds']):6.2f} s")
     print(f"  stable-baselines3, free environment {statistics.median(peer):6.2f} s")
-    print(
-        f"  success before {statistics.mean(figures['success_before']):.1%}, after {statistics.mean(figures['success_after']):.1%}"
-    )
+    before, after = (statistics.mean(figures[key]) for key in ("success_before", "success_after"))
+    print(f"  success before {before:.1%}, after {after:.1%}")
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ void Graph::Rename(ValueId id, std::string name) {
   for (const Use& use : value(id).uses) {
     if (use.input == Use::kCapture) capturing.push_back(use.node);
   }
-  for (const NodeId reader : capturing) RenameInBodies(reader, old, name);
+  for (const NodeId reader : capturing) RenameInBodies(reader, old, value(id).name);
 }
 
 void Graph::RenameInBodies(NodeId id, const std::string& from, const std::string& to) {

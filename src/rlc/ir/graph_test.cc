@@ -198,6 +198,18 @@ TEST(Graph, ReplaceUsesReachesIntoNestedBodiesWithoutTouchingSharedOnes) {
   EXPECT_THAT(BodyOf(before, branch, "then_branch").CapturedNames(), UnorderedElementsAre("c", "x", "y"));
 }
 
+TEST(Graph, RenameReachesIntoBodies) {
+  Graph graph;
+  const ValueId x = graph.AddInput("x", {});
+  const ValueId y = Add(graph, "Identity", {x}, "y");
+  const NodeId branch = AddIf(graph, x, CapturingBody("y"), CapturingBody("y"), "out");
+  graph.Rename(y, "another");
+  EXPECT_THAT(BodyOf(graph, branch, "then_branch").CapturedNames(), ElementsAre("another"));
+  EXPECT_THAT(BodyOf(graph, branch, "else_branch").CapturedNames(), ElementsAre("another"));
+  EXPECT_EQ(graph.Find("another"), y);
+  EXPECT_EQ(graph.Find("y"), ValueId::kNone);
+}
+
 TEST(Graph, ReplaceUsesRenamesABodysOwnValueThatWouldHideTheNewOne) {
   Graph body;
   const ValueId captured = body.AddCaptured("y");

@@ -172,7 +172,7 @@ std::optional<LayerShape> DescribeConv(const Graph& graph, const Node& node, con
   if (factors.empty()) return shape;
   factors.push_back(weight.dims()[1]);
   factors.insert(factors.end(), shape.kernel.begin(), shape.kernel.end());
-  shape.macs = Product(std::move(factors));
+  shape.macs = Product(factors);
   return shape;
 }
 
