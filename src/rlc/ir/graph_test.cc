@@ -198,16 +198,21 @@ TEST(Graph, ReplaceUsesReachesIntoNestedBodiesWithoutTouchingSharedOnes) {
   EXPECT_THAT(BodyOf(before, branch, "then_branch").CapturedNames(), UnorderedElementsAre("c", "x", "y"));
 }
 
-TEST(Graph, RenameReachesIntoBodies) {
+TEST(Graph, ReplaceUsesRenamesWhatBodiesOfBodiesCapture) {
+  Graph body;
+  const ValueId condition = body.AddCaptured("x");
+  body.AddOutput(body.node(AddIf(body, condition, CapturingBody("y"), CapturingBody("y"), "inner")).output(0));
   Graph graph;
   const ValueId x = graph.AddInput("x", {});
   const ValueId y = Add(graph, "Identity", {x}, "y");
-  const NodeId branch = AddIf(graph, x, CapturingBody("y"), CapturingBody("y"), "out");
-  graph.Rename(y, "another");
-  EXPECT_THAT(BodyOf(graph, branch, "then_branch").CapturedNames(), ElementsAre("another"));
-  EXPECT_THAT(BodyOf(graph, branch, "else_branch").CapturedNames(), ElementsAre("another"));
-  EXPECT_EQ(graph.Find("another"), y);
-  EXPECT_EQ(graph.Find("y"), ValueId::kNone);
+  const ValueId z = Add(graph, "Neg", {x}, "z");
+  const NodeId branch = AddIf(graph, x, std::make_shared<const Graph>(body), CapturingBody("x"), "out");
+  graph.ReplaceUses(y, z);
+  const Graph& changed = BodyOf(graph, branch, "then_branch");
+  EXPECT_THAT(changed.CapturedNames(), UnorderedElementsAre("x", "z"));
+  const NodeId inner = changed.nodes().front();
+  EXPECT_THAT(BodyOf(changed, inner, "then_branch").CapturedNames(), ElementsAre("z"));
+  EXPECT_THAT(BodyOf(changed, inner, "else_branch").CapturedNames(), ElementsAre("z"));
 }
 
 TEST(Graph, ReplaceUsesRenamesABodysOwnValueThatWouldHideTheNewOne) {
