@@ -2,20 +2,20 @@
 
 #include "command.h"
 #include "optimize_options.h"
-#include "rlc/optimize/train_job.h"
+#include "rlc/optimize/compare_job.h"
 
 namespace rlc {
 namespace {
 
 struct Options : OptimizeOptions {
-  std::vector<std::string> methods = {"rl", "greedy", "random", "static"};
-  int seeds = 3, evaluations = 40;
+  CompareOptions compare{.methods = {"rl", "greedy", "random", "static"}};
+  int evaluations = 40;
 };
 
 CommandResult Run(Options& options) {
   RLC_RETURN_IF_ERROR(options.Fill());
   options.request.evaluations = options.evaluations;
-  RLC_ASSIGN_OR_RETURN(const Comparison comparison, CompareMethods(options.request, options.methods, options.seeds));
+  RLC_ASSIGN_OR_RETURN(const Comparison comparison, CompareMethods(options.request, options.compare));
   Talk(options.common, "");
   RLC_RETURN_IF_ERROR(PrintOut(options.common.json ? DumpJson(ToJson(comparison)) : ToText(comparison)));
   return 0;
@@ -26,10 +26,14 @@ CommandResult Run(Options& options) {
 CommandRunner CompareCommand(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL", options->request.input, "ONNX model")->required();
-  app.add_option("--methods", options->methods, "search methods")->delimiter(',')->capture_default_str();
-  app.add_option("--seeds", options->seeds, "runs of each")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_option("--methods", options->compare.methods, "search methods")->delimiter(',')->capture_default_str();
+  app.add_option("--seeds", options->compare.seeds, "runs of each")->check(CLI::Range(1, 100))->capture_default_str();
   app.add_option("--evaluations", options->evaluations, "measured evaluations of each run")
       ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--held-out", options->compare.held_out,
+                 "candidates measured afterwards, to score the surrogate on; 0: none")
+      ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   options->budget = "24h";  // evaluations end a run, not time
   options->Declare(app);

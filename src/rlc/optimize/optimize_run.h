@@ -103,6 +103,9 @@ Expected<void> BuildActions(OptimizeRun& run);
 Expected<void> SearchActions(OptimizeRun& run);
 // Parts of SearchActions: tables and sensitivities into run.surrogate; a policy trained on them.
 Expected<void> MakeSurrogate(OptimizeRun& run);
+// All phases up to the surrogate, for jobs that only learn. Error: there is nothing to learn.
+Expected<void> PrepareTables(OptimizeRun& run);
+inline constexpr double kLongestTraining = 3600;  // seconds, where no budget says less
 Expected<TrainedPolicy> TrainFor(const OptimizeRun& run, uint64_t seed, const std::string& folder, double seconds);
 // Times finalists afresh, checks them on the final split, chooses, credits, writes model and plan.
 Expected<void> VerifyAndWrite(OptimizeRun& run);

@@ -47,6 +47,21 @@ Expected<void> MakeSurrogate(OptimizeRun& run) {
   return {};
 }
 
+Expected<void> PrepareTables(OptimizeRun& run) {
+  run.started = run.request.clock();
+  RLC_RETURN_IF_ERROR(Prepare(run));
+  if (!run.kinds.approximate()) {
+    return MakeError(ErrorKind::kUsage,
+                     "there is nothing to learn with exact actions only; give --data, or --actions int8,prune");
+  }
+  RLC_RETURN_IF_ERROR(BuildActions(run));
+  if (run.catalogue.entries.empty()) {
+    return MakeError(ErrorKind::kInvalidInput, "{}: no layer can be quantized or pruned, so there is nothing to learn",
+                     run.request.input);
+  }
+  return MakeSurrogate(run);
+}
+
 Expected<TrainedPolicy> TrainFor(const OptimizeRun& run, uint64_t seed, const std::string& folder, double seconds) {
   TrainRequest request;
   request.catalogue = run.catalogue;
