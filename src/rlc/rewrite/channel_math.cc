@@ -156,6 +156,90 @@ Expected<FoldedLayer> FoldAffine(const Graph& graph, const Node& layer, const Ch
   return folded;
 }
 
+std::optional<int64_t> InputChannels(const Graph& graph, const Node& layer) {
+  if (!OutputChannels(graph, layer)) return std::nullopt;
+  const std::vector<int64_t>& dims = graph.constant(layer.input(1))->dims();
+  if (layer.op == "ConvTranspose") return dims[0];
+  if (layer.op == "MatMul") return dims[0];
+  if (layer.op == "Gemm") return dims[layer.GetInt("transB", 0) != 0 ? 1 : 0];
+  const int64_t group = layer.GetInt("group", 1).value_or(0);
+  if (group < 1 || dims[0] % group != 0) return std::nullopt;
+  return dims[1] * group;
+}
+
+namespace {
+
+// Input and output channel of the weight's element `index`.
+struct ElementChannels {
+  int64_t in = 0, out = 0;
+};
+
+class ElementLocator {
+ public:
+  ElementLocator(const Node& layer, const Tensor& weight) : op_(layer.op), dims_(weight.dims()) {
+    for (size_t i = 2; i < dims_.size(); ++i) stride_ *= dims_[i];
+    group_ = layer.GetInt("group", 1).value_or(1);
+    transposed_ = layer.GetInt("transB", 0) != 0;
+  }
+  ElementChannels At(int64_t index) const {
+    const int64_t row = index / stride_ / dims_[1];
+    const int64_t column = index / stride_ % dims_[1];
+    if (op_ == "Conv") return {row / (dims_[0] / group_) * dims_[1] + column, row};
+    if (op_ == "ConvTranspose") return {row, row / (dims_[0] / group_) * dims_[1] + column};
+    return transposed_ ? ElementChannels{column, row} : ElementChannels{row, column};
+  }
+
+ private:
+  const std::string& op_;
+  const std::vector<int64_t>& dims_;
+  int64_t stride_ = 1, group_ = 1;
+  bool transposed_ = false;
+};
+
+}  // namespace
+
+Expected<FoldedLayer> FoldInputAffine(const Graph& graph, const Node& layer, const ChannelAffine& affine) {
+  const Tensor& weight = *graph.constant(layer.input(1));
+  const int64_t channels = *OutputChannels(graph, layer);
+  RLC_ASSIGN_OR_RETURN(std::vector<double> bias, BiasRow(graph, layer, channels));
+  RLC_ASSIGN_OR_RETURN(std::vector<double> values, weight.ToDoubles());
+  const double alpha = layer.op == "Gemm" ? static_cast<double>(layer.GetFloat("alpha", 1.0F).value_or(1.0F)) : 1.0;
+  const double bottom = SmallestNormal(weight.dtype()) * 1024;
+  const ElementLocator locator(layer, weight);
+  std::vector<double> before(affine.scale.size(), 0.0), after(affine.scale.size(), 0.0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ElementChannels place = locator.At(static_cast<int64_t>(i));
+    const auto in = static_cast<size_t>(place.in);
+    if (!std::isfinite(values[i])) return MakeError(ErrorKind::kInvalidInput, "its weight is not finite");
+    bias[static_cast<size_t>(place.out)] += alpha * values[i] * affine.shift[in];
+    before[in] = std::max(before[in], std::abs(values[i]));
+    values[i] *= affine.scale[in];
+    after[in] = std::max(after[in], std::abs(values[i]));
+  }
+  for (size_t c = 0; c < after.size(); ++c) {
+    if (!std::isfinite(after[c]) || !std::isfinite(affine.scale[c]) || !std::isfinite(affine.shift[c])) {
+      return MakeError(ErrorKind::kInvalidInput, "the folded values of channel {} would not be finite", c);
+    }
+    if (affine.scale[c] != 0 && before[c] > bottom && after[c] < bottom) {
+      return MakeError(ErrorKind::kInvalidInput, "the folded weights of channel {} would lose their precision in {}", c,
+                       DTypeName(weight.dtype()));
+    }
+  }
+  FoldedLayer folded;
+  folded.weight_changed =
+      std::any_of(affine.scale.begin(), affine.scale.end(), [](double scale) { return scale != 1.0; });
+  RLC_ASSIGN_OR_RETURN(folded.bias, Tensor::FromDoubles(weight.dtype(), {channels}, bias));
+  RLC_ASSIGN_OR_RETURN(folded.weight, Tensor::FromDoubles(weight.dtype(), weight.dims(), values));
+  const auto finite = [](const Tensor& tensor) {
+    const auto numbers = tensor.ToDoubles();
+    return numbers && std::all_of(numbers->begin(), numbers->end(), [](double v) { return std::isfinite(v); });
+  };
+  if (!finite(folded.bias) || !finite(folded.weight)) {
+    return MakeError(ErrorKind::kInvalidInput, "the folded values would not be finite");
+  }
+  return folded;
+}
+
 void InstallFolded(Graph& graph, NodeId layer, const FoldedLayer& folded) {
   const bool shifted = graph.node(layer).input(2) != ValueId::kNone ||
                        std::any_of(folded.bias.bytes().begin(), folded.bias.bytes().end(),

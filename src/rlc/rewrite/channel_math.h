@@ -38,6 +38,12 @@ struct FoldedLayer {
 // Error: a bias that is not constant or not one row, a result that is not finite or loses its precision in the type.
 Expected<FoldedLayer> FoldAffine(const Graph& graph, const Node& layer, const ChannelAffine& affine);
 
+// The other side of a layer: new weight and bias of one whose input was x * scale + shift, for each input channel, and
+// becomes x. Conv, ConvTranspose (without a shift), Gemm, MatMul. Of a Conv with padding only scales can be taken: the
+// padded zeros are not shifted.
+std::optional<int64_t> InputChannels(const Graph& graph, const Node& layer);
+Expected<FoldedLayer> FoldInputAffine(const Graph& graph, const Node& layer, const ChannelAffine& affine);
+
 // Puts the folded tensors into the layer as new initializers and cleans up behind the old ones. A MatMul with a shift
 // becomes a Gemm (its output must have rank 2).
 void InstallFolded(Graph& graph, NodeId layer, const FoldedLayer& folded);

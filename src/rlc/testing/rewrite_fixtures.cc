@@ -52,6 +52,13 @@ const std::vector<RuleFixture>& RuleFixtures() {
           y = Conv<pads=[0,1,1,1]>(a, %w float[3,2,3,3]) })"},
       {"fuse-pad-into-pool", R"(graph (float[1,2,5,5] x) => (float[1,2,6,6] y) {
           a = Pad(x, %p int64[8] = {0,0,1,1,0,0,1,1})  y = AveragePool<kernel_shape=[2,2]>(a) })"},
+      {"fuse-scale-into-next-layer", R"(graph (float[1,4,6,6] x) => (float[1,4,4,4] y, float[1,2,6,6] z) {
+          r = Relu(x)  a = BatchNormalization(r, %scale float[4], %bias float[4], %mean float[4], %var float[4])
+          y = Conv<group=2>(a, %w float[4,2,3,3])  m = Mul(x, %s float[4,1,1])  t = Add(%o float[1,4,1,1], m)
+          z = Conv<pads=[1,1,1,1]>(t, %v float[2,4,3,3], %kb float[2]) })"},
+      {"fuse-scale-into-next-layer", R"(graph (float[3,4] x) => (float[3,5] y) {
+          r = Relu(x)  a = BatchNormalization(r, %scale float[4], %bias float[4], %mean float[4], %var float[4])
+          y = MatMul(a, %w float[4,5]) })"},
       {"inline-constant-if", R"(graph (float[2] x) => (float[2] y) {
           a = Neg(x)
           b = If<then_branch=graph () => (float[2] t) { t = Mul(a, x) }, else_branch=graph () => (float[2] e) { e = Exp(a) }>(%c bool[] = {1})
