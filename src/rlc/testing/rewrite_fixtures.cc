@@ -20,6 +20,12 @@ const std::vector<RuleFixture>& RuleFixtures() {
       {"fold-reshape-target", R"(graph (float[N,3,4] x) => (float[N,12] y) {
           s = Shape(x)  n = Gather(s, %zero int64[] = {0})  b = Unsqueeze(n, %axes int64[1] = {0})
           t = Concat<axis=0>(b, %rest int64[1] = {-1})  y = Reshape(x, t) })"},
+      {"fold-reshape-target", R"(graph (float[N,M,4] x) => (float[K,2] y) {
+          a = MatMul(x, %w float[4,6])  b = Add(%o float[6], a)  s = Shape(x)  n = Gather(s, %one int64[] = {1})
+          c = Unsqueeze(n, %axes int64[1] = {0})  t = Concat<axis=0>(%zero int64[1] = {0}, c, %rest int64[2] = {2,3})
+          d = Reshape(b, t)  m = Mul(n, %six int64[] = {6})  e = Unsqueeze(m, %axes)
+          f = Concat<axis=0>(%three int64[1] = {3}, e)  g = Reshape(d, f)
+          y = Reshape(g, %last int64[2] = {-1,2}) })"},
       {"fold-shapes", R"(graph (float[2,3,4] x) => (int64[1] y) {
           s = Shape(x)  g = Gather(s, %i int64[1] = {1})  y = Mul(g, g) })"},
       {"fuse-arithmetic-into-layer", R"(graph (float[1,3,6,6] x) => (float[1,4,4,4] y) {
@@ -96,6 +102,8 @@ const std::vector<RuleFixture>& RuleFixtures() {
           f = Tile(e, %t int64[2] = {1,1})  g = Flatten(f)  y = Exp(g) })"},
       {"replace-constant-nodes", R"(graph (float[2,3] x) => (float[2,3] y) {
           c = Constant<value=float[3] = {1,2,3}>()  y = Add(x, c) })"},
+      {"replace-mean-by-global-pool", R"(graph (float[2,3,4,5] x) => (float[2,3,1,1] y) {
+          y = ReduceMean<axes=[-1,2]>(x) })"},
       {"replace-min-max-by-clip", R"(graph (float[2,3] x) => (float[2,3] y) {
           a = Max(x, %l float[] = {0})  y = Min(%h float[] = {0.5}, a) })"},
   };

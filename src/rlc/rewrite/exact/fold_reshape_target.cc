@@ -4,8 +4,8 @@
 // place is a 0 in the target ("copy"). One size elsewhere can be -1 ("the rest"), if all the others are positive
 // numbers: with a copied size of zero, -1 would have no answer.
 //
-// Refuses: sizes that are neither; a second -1; literal zeros (allowzero=1), and a computed number 0, which could be
-// meant as "copy" and is not constant; x of unknown rank where a size is to be copied.
+// A multiple of a size can be -1 too. Refuses: sizes that are neither; a second -1; literal zeros (allowzero=1); x of
+// unknown rank where a size is to be copied.
 #include <algorithm>
 
 #include "rlc/rewrite/edit.h"

@@ -4,7 +4,8 @@
 // NaN and infinities pass through all of these. (x + 0 turns -0 into +0, which compares equal.)
 //
 // Refuses: a constant that would widen the result ([3] + zeros[2,3] is a copy of x in each row) or that has no
-// elements; 0 - x, 1 / x and 1 ^ x, which are something else.
+// elements; 0 - x, 1 / x and 1 ^ x, which are something else; scale and bias of a layer normalization, which the
+// runtime fuses only when both are there.
 #include "rlc/rewrite/edit.h"
 #include "rlc/rewrite/match.h"
 #include "rlc/rewrite/op_forms.h"
@@ -28,6 +29,18 @@ bool IsUnboundedClip(const Graph& graph, const Node& node) {
   return node.FindAttribute("min") == nullptr && node.FindAttribute("max") == nullptr;
 }
 
+// x is (v - mean) / sqrt(variance), or that times a constant: what follows is the scale or bias of a normalization.
+bool EndsLayerNorm(const Graph& graph, ValueId x) {
+  if (const Node* product = ProducerIs(graph, x, "Mul"); product != nullptr && product->inputs.size() == 2) {
+    const bool constant_first = graph.constant(product->input(0)) != nullptr;
+    if (!constant_first && graph.constant(product->input(1)) == nullptr) return false;
+    x = product->input(constant_first ? 1 : 0);
+  }
+  const Node* quotient = ProducerIs(graph, x, "Div");
+  return quotient != nullptr && ProducerIs(graph, quotient->input(0), "Sub") != nullptr &&
+         ProducerIs(graph, quotient->input(1), "Sqrt") != nullptr;
+}
+
 Outcome Skip(const Graph& graph, NodeId anchor, ValueId source) {
   if (source == ValueId::kNone || !CanBypass(graph, anchor, source)) return NoMatch{};
   return Edit([=](Graph& changed) { Bypass(changed, anchor, source); });
@@ -46,6 +59,8 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
       const ValueId source = node.input(1 - side);
       if (source == ValueId::kNone) return NoMatch{};
       if (!KeepsShape(graph, node.input(side), source)) return Refuse("the constant may widen the result");
+      const bool norm = node.op == "Mul" || node.op == "Add";
+      if (norm && EndsLayerNorm(graph, source)) return Refuse("it is part of a layer normalization");
       return Skip(graph, anchor, source);
     }
   }

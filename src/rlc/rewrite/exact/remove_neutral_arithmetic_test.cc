@@ -46,5 +46,16 @@ TEST(RemoveNeutralArithmetic, LeavesTimesZero) {
   EXPECT_THAT(RefusalsOf("remove-neutral-arithmetic", graph), IsEmpty());
 }
 
+TEST(RemoveNeutralArithmetic, KeepsScaleAndBiasOfALayerNormTogether) {
+  const Graph graph = Parse(R"(
+      graph (float[2,4] x) => (y) {
+        m = ReduceMean<axes=[-1]>(x)  float[2,4] d = Sub(x, m)  p = Mul(d, d)  v = ReduceMean<axes=[-1]>(p)
+        s = Sqrt(v)  float[2,4] q = Div(d, s)  float[2,4] g = Mul(q, %g1 float[4] = {1,1,1,1})
+        y = Add(g, %b float[4] = {0,0,0,0})
+      })");
+  EXPECT_THAT(RefusalsOf("remove-neutral-arithmetic", graph),
+              ElementsAre(HasSubstr("normalization"), HasSubstr("normalization")));
+}
+
 }  // namespace
 }  // namespace rlc
