@@ -108,6 +108,11 @@ std::vector<Place> Moved(const Graph& graph, const Node& node, int64_t axis) {
     const auto form = ReadReshape(graph, node);
     const bool there = form && axis < static_cast<int64_t>(form->target.size()) && axis < rank;
     if (there && form->zero_copies && form->target[static_cast<size_t>(axis)] == 0) return {{x, axis}};
+  } else if (node.op == "Gather" && rank > 0 && graph.type(node.input(1)).rank() >= 0) {
+    const auto along = NormalizeAxis(node.GetInt("axis", 0).value_or(rank), rank);
+    const int64_t indices = graph.type(node.input(1)).rank();
+    if (along && axis < *along) return {{x, axis}};
+    if (along && axis >= *along + indices && axis < rank + indices - 1) return {{x, axis - indices + 1}};
   } else if (rank > axis && node.op == "Concat") {
     const auto along = node.GetInt("axis", graph.opset() < 4 ? 1 : 0);
     if (along && !touches({*along})) return {{x, axis}};
@@ -121,6 +126,16 @@ std::vector<Place> Moved(const Graph& graph, const Node& node, int64_t axis) {
   return {};
 }
 
+// Rows come from the first input, batches too where the second is a matrix.
+std::vector<Place> MatMulOrigins(const Graph& graph, const Node& node, int64_t axis) {
+  const int64_t left = graph.type(node.inputs[0]).rank(), right = graph.type(node.inputs[1]).rank();
+  if (left < 2 || right < 2) return {};
+  const int64_t place = axis - std::max(left, right) + left;
+  if (place == left - 2) return {{node.inputs[0], place}};
+  if (right == 2 && axis < left - 2) return {{node.inputs[0], axis}};
+  return {};
+}
+
 // The sizes that the size of the node's first output along `axis` is equal to.
 std::vector<Place> OriginsOf(const Graph& graph, const Node& node, int64_t axis) {
   const ValueId x = node.input(0);
@@ -131,8 +146,7 @@ std::vector<Place> OriginsOf(const Graph& graph, const Node& node, int64_t axis)
                        node.op.ends_with("xPool") || node.op == "LpPool" || node.op == "GlobalLpPool";
   if (axis == 0 && batched) return {{x, 0}};
   if (axis == 0 && node.op == "Gemm" && node.GetInt("transA", 0) == 0) return {{x, 0}};
-  const bool by_matrix = node.op == "MatMul" && node.inputs.size() == 2 && graph.type(node.inputs[1]).rank() == 2;
-  if (by_matrix && axis + 1 < graph.type(x).rank()) return {{x, axis}};
+  if (node.op == "MatMul" && node.inputs.size() == 2) return MatMulOrigins(graph, node, axis);
   return Moved(graph, node, axis);
 }
 

@@ -79,6 +79,13 @@ const std::vector<RuleFixture>& RuleFixtures() {
           a = Add(x, %ka float[3] = {1,2,3})  y = Mul(a, %b float[3] = {1,2,3}) })"},
       {"merge-flattens", R"(graph (float[2,3,4] x) => (float[6,4] y) {
           float[3,2,4] a = Reshape(x, %s int64[3] = {3,2,4})  y = Flatten<axis=2>(a) })"},
+      {"merge-gathers", R"(graph (float[2,6,4] x) => (float[2,2,4] y, float[2,4] z, float[2,3,4] u) {
+          r = Relu(x)  a = Gather<axis=1>(r, %i int64[6] = {5,3,1,0,-4,4})
+          y = Slice(a, %s int64[1] = {4}, %e int64[1] = {9}, %one int64[1] = {1})
+          u = Slice(a, %o int64[1] = {0}, %f int64[1] = {3}, %one)
+          q = Slice(r, %g int64[1] = {-3}, %h int64[1] = {-2}, %one)  z = Squeeze(q, %one) })"},
+      {"merge-gathers", R"(graph (float[2,6,4] x) => (float[2,4] y) {
+          a = Gather<axis=-2>(x, %i int64[3] = {5,3,1})  y = Gather<axis=1>(a, %s int64[] = {-1}) })"},
       {"merge-reshapes", R"(graph (float[2,3,4] x) => (float[2,12] y) {
           a = Reshape(x, %s int64[2] = {6,4})  y = Reshape(a, %t int64[2] = {2,12}) })"},
       {"merge-slices", R"(graph (float[2,12] x) => (float[2,2] y) {
@@ -104,6 +111,9 @@ const std::vector<RuleFixture>& RuleFixtures() {
           c = Constant<value=float[3] = {1,2,3}>()  y = Add(x, c) })"},
       {"replace-mean-by-global-pool", R"(graph (float[2,3,4,5] x) => (float[2,3,1,1] y) {
           y = ReduceMean<axes=[-1,2]>(x) })"},
+      {"replace-shuffle-by-gather", R"(graph (float[N,6,4,5] x) => (float[N,6,4,5] y) {
+          a = Reshape(x, %s int64[5] = {0,2,3,4,5})  b = Transpose<perm=[0,2,1,3,4]>(a)
+          y = Reshape(b, %t int64[4] = {-1,6,4,5}) })"},
       {"replace-min-max-by-clip", R"(graph (float[2,3] x) => (float[2,3] y) {
           a = Max(x, %l float[] = {0})  y = Min(%h float[] = {0.5}, a) })"},
   };
