@@ -52,6 +52,9 @@ class Builder {
   ValueId Flat(ValueId x);
   ValueId Linear(ValueId x);
   ValueId Branch(ValueId x);
+  ValueId Shuffle(ValueId x);
+  ValueId Mean(ValueId x);
+  ValueId Parts(ValueId x);
 
   Graph graph_;
   Rng rng_;
@@ -253,6 +256,47 @@ ValueId Builder::Linear(ValueId x) {
   return rng_.Bernoulli(0.5) ? product : Node("Add", {product, Weight({out}, 0.5)}, {1, out});
 }
 
+// Channels in another order, by three nodes or one.
+ValueId Builder::Shuffle(ValueId x) {
+  const Dims dims = DimsOf(x);
+  if (dims[1] % 2 != 0 || rng_.Bernoulli(0.3)) {
+    std::vector<int64_t> order(static_cast<size_t>(dims[1]));
+    std::iota(order.begin(), order.end(), 0);
+    rng_.Shuffle(order);
+    return Node("Gather", {x, Ints(order)}, dims, {{"axis", int64_t{1}, ""}});
+  }
+  const Dims split = {dims[0], 2, dims[1] / 2, dims[2], dims[3]};
+  const Dims swapped = {dims[0], dims[1] / 2, 2, dims[2], dims[3]};
+  const ValueId groups = Node("Reshape", {x, Ints(split)}, split);
+  const ValueId moved = Node("Transpose", {groups}, swapped, {{"perm", Dims{0, 2, 1, 3, 4}, ""}});
+  return Node("Reshape", {moved, Ints({dims[0], -1, dims[2], dims[3]})}, dims);
+}
+
+ValueId Builder::Mean(ValueId x) {
+  Dims dims = DimsOf(x);
+  if (rng_.Bernoulli(0.5)) {
+    dims[2] = dims[3] = 1;
+    return Node("ReduceMean", {x}, dims, {{"axes", Dims{-1, 2}, ""}});
+  }
+  dims[3] = 1;
+  return Node("ReduceMean", {x}, dims, {{"axes", Dims{3}, ""}});
+}
+
+// Cut in two along the channels and put together again, in order or not.
+ValueId Builder::Parts(ValueId x) {
+  const Dims dims = DimsOf(x);
+  if (dims[1] < 2) return x;
+  const int64_t cut = Pick(1, dims[1] - 1);
+  Dims first = dims, second = dims;
+  first[1] = cut;
+  second[1] -= cut;
+  const ValueId a = Node("Slice", {x, Ints({0}), Ints({cut}), Ints({1})}, first);
+  const ValueId b = Node("Slice", {x, Ints({cut}), Ints({dims[1]}), Ints({1})}, second);
+  pool_.push_back(rng_.Bernoulli(0.5) ? a : b);
+  const bool ordered = rng_.Bernoulli(0.5);
+  return Node("Concat", ordered ? std::vector{a, b} : std::vector{b, a}, dims, {{"axis", int64_t{1}, ""}});
+}
+
 ValueId Builder::Branch(ValueId x) {
   const auto body = [&](std::string op) {
     Graph inner;
@@ -277,10 +321,10 @@ Graph Builder::Build() {
   graph_.SetOpset("", 17);
   pool_.push_back(graph_.AddInput("x", FloatOf({1, Pick(1, 8), Pick(3, 12), Pick(3, 12)})));
   using Step = ValueId (Builder::*)(ValueId);
-  constexpr std::array<Step, 12> kImageSteps = {&Builder::Conv,       &Builder::Conv,       &Builder::BatchNorm,
-                                                &Builder::BatchNorm,  &Builder::Activation, &Builder::HardSwish,
-                                                &Builder::Arithmetic, &Builder::NoOp,       &Builder::PadOrPool,
-                                                &Builder::Move,       &Builder::Join,       &Builder::Flat};
+  constexpr std::array<Step, 15> kImageSteps = {
+      &Builder::Conv,      &Builder::Conv,       &Builder::BatchNorm, &Builder::BatchNorm, &Builder::Activation,
+      &Builder::HardSwish, &Builder::Arithmetic, &Builder::NoOp,      &Builder::PadOrPool, &Builder::Move,
+      &Builder::Join,      &Builder::Flat,       &Builder::Shuffle,   &Builder::Mean,      &Builder::Parts};
   constexpr std::array<Step, 5> kFlatSteps = {&Builder::Linear, &Builder::Activation, &Builder::Arithmetic,
                                               &Builder::NoOp, &Builder::Move};
   for (int step = 0; step < options_.steps; ++step) {

@@ -5,6 +5,12 @@ namespace rlc {
 
 const std::vector<RuleFixture>& RuleFixtures() {
   static const auto& fixtures = *new std::vector<RuleFixture>{
+      {"cancel-concat-parts",
+       R"(graph (float[2,3] x, float[2,4] z) => (float[2,3] y, float[2,4] u, float[2,2] v, float[2,3] t) {
+          c = Concat<axis=1>(x, z)  a, b = Split<axis=-1>(c, %s int64[2] = {3,4})  y = Relu(a)  u = Neg(b)
+          v = Slice(c, %b4 int64[1] = {4}, %ke int64[1] = {-1}, %k int64[1] = {1})
+          d = Slice(x, %o int64[1] = {0}, %i int64[1] = {1}, %k)
+          e = Slice(x, %i, %m int64[1] = {9}, %k)  f = Concat<axis=1>(d, e)  t = Exp(f) })"},
       {"cancel-inverses", R"(graph (float[2,3] x) => (float[2,3] y) {
           a = Neg(x)  b = Neg(a)  y = Relu(b) })"},
       {"cancel-unsqueeze-squeeze", R"(graph (float[2,3] x) => (float[2,3] y) {
@@ -75,6 +81,11 @@ const std::vector<RuleFixture>& RuleFixtures() {
           a = Relu(x)  y = Clip(a, %l float[] = {-1}, %h float[] = {0.5}) })"},
       {"merge-concats", R"(graph (float[2,3] x, float[2,4] z) => (float[2,10] y) {
           a = Concat<axis=1>(x, z)  y = Concat<axis=-1>(a, x) })"},
+      {"merge-conv-pairs", R"(graph (float[1,4,6,6] x) => (float[1,3,2,2] y) {
+          a = Conv(x, %v float[4,4,1,1], %kb float[4])
+          y = Conv<strides=[2,2]>(a, %w float[3,4,3,3], %b float[3]) })"},
+      {"merge-conv-pairs", R"(graph (float[1,6,5] x) => (float[1,2,5] y) {
+          a = Conv(x, %v float[4,6,1])  y = Conv<pads=[1,1]>(a, %w float[2,4,3]) })"},
       {"merge-equal-initializers", R"(graph (float[2,3] x) => (float[2,3] y) {
           a = Add(x, %ka float[3] = {1,2,3})  y = Mul(a, %b float[3] = {1,2,3}) })"},
       {"merge-flattens", R"(graph (float[2,3,4] x) => (float[6,4] y) {
@@ -116,6 +127,14 @@ const std::vector<RuleFixture>& RuleFixtures() {
           y = Reshape(b, %t int64[4] = {-1,6,4,5}) })"},
       {"replace-min-max-by-clip", R"(graph (float[2,3] x) => (float[2,3] y) {
           a = Max(x, %l float[] = {0})  y = Min(%h float[] = {0.5}, a) })"},
+      {"sink-transposes", R"(graph (float[2,3,4,5] x, float[2,3,4,1] z) => (float[2,4,3,5] y) {
+          a = Transpose<perm=[0,2,3,1]>(x)  b = Transpose<perm=[0,2,3,1]>(z)  c = Sub(b, a)  d = Relu(c)
+          e = Mul(%s float[3], d)  f = Clip(e, %l float[] = {-1}, %h float[] = {0.5})
+          g = Add(f, %t float[5,1])  q = Add(g, %one float[1,1])
+          y = Transpose<perm=[0,1,3,2]>(q) })"},
+      {"sink-transposes", R"(graph (float[2,3,4] x) => (float[2,3,4] y) {
+          a = Transpose<perm=[0,2,1]>(x)  b = Add(a, %s float[3])  c = Sigmoid(b)
+          y = Transpose<perm=[0,2,1]>(c) })"},
   };
   return fixtures;
 }

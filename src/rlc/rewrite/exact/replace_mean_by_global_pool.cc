@@ -53,9 +53,7 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
   if (mean.GetInt("keepdims", 1) != 1) return Refuse("it drops the axes");
   if (BelongsToNormalization(graph, mean)) return Refuse("it belongs to a normalization");
   const DType dtype = ElementType(graph, mean.input(0));
-  if (dtype != DType::kFloat && dtype != DType::kDouble && dtype != DType::kFloat16) {
-    return Refuse("there is no pool for {}", DTypeName(dtype));
-  }
+  if (dtype != DType::kFloat) return Refuse("there is no pool for {}", DTypeName(dtype));
   const Shape& shape = *graph.type(mean.input(0)).shape;
   if (std::any_of(shape.begin() + 2, shape.end(), [](const Dim& dim) { return dim.known() && dim.value == 0; })) {
     return Refuse("the image is empty");

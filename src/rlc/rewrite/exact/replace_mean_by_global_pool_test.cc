@@ -36,6 +36,11 @@ TEST(ReplaceMeanByGlobalPool, RefusesTheMeansOfANormalization) {
   EXPECT_THAT(RefusalsOf(kRule, graph), ElementsAre(HasSubstr("normalization"), HasSubstr("normalization")));
 }
 
+TEST(ReplaceMeanByGlobalPool, RefusesDoubles) {
+  const Graph graph = Parse(R"(<opset 13> graph (double[1,3,4,5] x) => (y) { y = ReduceMean<axes=[2,3]>(x) })");
+  EXPECT_THAT(RefusalsOf(kRule, graph), ElementsAre(HasSubstr("double")));
+}
+
 TEST(ReplaceMeanByGlobalPool, RefusesIntegers) {
   const Graph graph = Parse(R"(<opset 13> graph (int32[1,3,4,5] x) => (y) { y = ReduceMean<axes=[2,3]>(x) })");
   EXPECT_THAT(RefusalsOf(kRule, graph), ElementsAre(HasSubstr("int32")));
