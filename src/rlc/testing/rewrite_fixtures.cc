@@ -106,6 +106,10 @@ const std::vector<RuleFixture>& RuleFixtures() {
           a = Unsqueeze(x, %ka int64[1] = {1})  y = Unsqueeze(a, %b int64[1] = {0}) })"},
       {"merge-transposes", R"(graph (float[2,3,4] x) => (float[3,4,2] y) {
           a = Transpose<perm=[1,0,2]>(x)  y = Transpose<perm=[0,2,1]>(a) })"},
+      {"move-constants-into-bodies", R"(graph (float[2,3] x) => (float[2,3] y) {
+          %w float[3]  %v float[3]  a = Neg(x)  m = ReduceMax<keepdims=0>(x)  c = Greater(m, %zero float[])
+          b = If<then_branch=graph () => (float[2,3] t) { s = Add(w, v)  t = Mul(a, s) }, else_branch=graph () => (float[2,3] e) { e = Sub(a, v) }>(c)
+          u = Add(b, w)  y = Mul(u, v) })"},
       {"remove-dead-code", R"(graph (float[2,3] x) => (float[2,3] y) {
           a = Exp(x)  b = Mul(a, %unused float[3])  y = Relu(x) })"},
       {"remove-identity", R"(graph (float[2,3] x) => (float[2,3] y, float[2,3] z) {
