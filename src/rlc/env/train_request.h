@@ -23,17 +23,17 @@
 namespace rlc {
 
 // Defaults are those that PPO is known with, except where 10,000 timesteps (a hundred episodes) need something else:
-// the policy is updated four times as often, with larger steps that shrink to 0, on larger batches that bear them; it
-// starts from `prior`, so entropy need not make it explore; four environments see about a whole episode between
-// updates. docs/environment.md has the figures.
+// the policy is updated eight times as often, with larger steps that shrink to 0, on larger batches that bear them; it
+// starts from `prior`; four environments see about a whole episode between updates. Episodes are short and end with the
+// final gain, so nothing is discounted. docs/environment.md has the figures.
 struct PpoOptions {
   int64_t total_timesteps = 10'000;
   double learning_rate = 1e-2;  // at the start; falls linearly to 0 at total_timesteps
-  int n_steps = 512;            // of all environments together, for each update
+  int n_steps = 256;            // of all environments together, for each update
   int batch_size = 128;
   int n_epochs = 10;
-  double gamma = 0.99, gae_lambda = 0.95, clip_range = 0.2;
-  double entropy_coefficient = 0.002, value_coefficient = 0.5, max_gradient_norm = 0.5;
+  double gamma = 1, gae_lambda = 0.98, clip_range = 0.3;
+  double entropy_coefficient = 0.004, value_coefficient = 0.5, max_gradient_norm = 0.5;
   int num_envs = 4;
   double prior = 5;  // strength of what the tables say of single actions (rlc/search/prior_logits.h); 0: none
   uint64_t seed = 0;
