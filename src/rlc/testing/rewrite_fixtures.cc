@@ -57,6 +57,10 @@ const std::vector<RuleFixture>& RuleFixtures() {
       {"fuse-hard-sigmoid", R"(graph (float[1,4,8,8] x) => (float[1,4,8,8] y) {
           a = Add(%three float[] = {3}, x)  c = Clip(a, %zero float[] = {0}, %six float[] = {6})
           s = Mul(%sixth float[] = {0.16666667}, x)  y = Mul(c, s) })"},
+      {"fuse-layer-norm", R"(graph (float[2,3,4] x) => (float[2,3,4] y) {
+          m = ReduceMean<axes=[-1]>(x)  d = Sub(x, m)  p = Mul(d, d)  v = ReduceMean<axes=[2]>(p)
+          e = Add(%eps float[] = {0.01}, v)  s = Sqrt(e)  q = Div(d, s)  g = Mul(q, %gain float[4])
+          y = Add(%bias float[4], g) })"},
       {"fuse-matmul-add-into-gemm", R"(graph (float[3,4] x, float[3,5] c) => (float[3,5] y) {
           a = MatMul(x, %w float[4,5])  b = Exp(c)  y = Add(b, a) })"},
       {"fuse-pad-into-conv", R"(graph (float[1,2,5,5] x) => (float[1,3,6,7] y) {
