@@ -45,23 +45,25 @@ std::string NameOf(const Graph& graph, NodeId id) {
   return node.name.empty() ? graph.value(node.output(0)).name : node.name;
 }
 
-// Asks the runtime what it makes of the written model, at the level that users run.
+// Asks the runtime what it makes of the written model, at each level that fuses anything; `ran_as` is what users run.
 Expected<void> ReadBack(const Model& written, const QuantizeRequest& request, QuantizeResult& result) {
   RLC_ASSIGN_OR_RETURN(const RuntimeInfo runtime, LoadRuntime());
   result.runtime = runtime.version;
-  RLC_ASSIGN_OR_RETURN(const std::vector<RanAs> ran, WhatRan(written, request.output, OptLevel::kAll));
-  for (const RanAs& layer : ran) {
-    const auto row = std::find_if(result.layers.begin(), result.layers.end(),
-                                  [&](const QuantizedLayer& candidate) { return candidate.number == layer.layer; });
-    if (row == result.layers.end()) continue;
-    row->ran_as = layer.found() ? layer.op : "not found";
-    row->as_planned = layer.as_planned && layer.planned == row->planned;
-    if (!row->as_planned) {
-      return MakeError(
-          ErrorKind::kCheckFailed,
-          "layer {} ({}) was planned as {}, but ONNX Runtime {} runs it as {}; nothing was written. Leave it out with "
-          "--exclude {}",
-          row->number, row->name, row->planned ? "int8" : "float", runtime.version, row->ran_as, row->number);
+  for (const OptLevel level : {OptLevel::kBasic, OptLevel::kExtended, OptLevel::kAll}) {
+    RLC_ASSIGN_OR_RETURN(const std::vector<RanAs> ran, WhatRan(written, request.output, level));
+    for (const RanAs& layer : ran) {
+      const auto row = std::find_if(result.layers.begin(), result.layers.end(),
+                                    [&](const QuantizedLayer& candidate) { return candidate.number == layer.layer; });
+      if (row == result.layers.end()) continue;
+      row->ran_as = layer.found() ? layer.op : "not found";
+      row->as_planned = layer.as_planned && layer.planned == row->planned;
+      if (!row->as_planned) {
+        return MakeError(ErrorKind::kCheckFailed,
+                         "layer {} ({}) was planned as {}, but ONNX Runtime {} at level {} runs it as {}; nothing was "
+                         "written. Leave it out with --exclude {}",
+                         row->number, row->name, row->planned ? "int8" : "float", runtime.version, OptLevelName(level),
+                         row->ran_as, row->number);
+      }
     }
   }
   return {};
@@ -93,6 +95,13 @@ Expected<QuantizePlan> PlanQuantization(const Model& model, const DataSetup& dat
     QuantizedLayer row;
     row.number = number;
     row.name = NameOf(model.graph, id);
+    if (FindLayer(prepared.graph, number) == NodeId::kNone) {
+      row.refused = "an exact rewrite merged it into another layer";
+      row.ran_as = "nothing";
+      row.as_planned = true;
+      result.layers.push_back(std::move(row));
+      continue;
+    }
     const bool chosen = (request.include.empty() || Names(request.include, model.graph, id)) &&
                         !Names(request.exclude, model.graph, id);
     if (chosen) {
@@ -155,7 +164,7 @@ std::string ToText(const QuantizeResult& result) {
   std::string refusals;
   for (const QuantizedLayer& row : result.layers) {
     rows.push_back({fmt::format("{:>3} {}", row.number, row.name), row.planned ? "int8" : "float", row.ran_as});
-    if (!row.refused.empty()) refusals += fmt::format("layer {} stays float: {}\n", row.number, row.refused);
+    if (!row.refused.empty()) refusals += fmt::format("layer {} is not quantized: {}\n", row.number, row.refused);
   }
   return FormatTable(rows) + refusals +
          fmt::format("\nscheme {}, calibrated on {} {} samples; what runs was read back from ONNX Runtime {}\n",

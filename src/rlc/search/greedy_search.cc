@@ -1,14 +1,15 @@
 // greedy: hill climbing by measurements, ordered by the surrogate.
 //
-// Tries what the surrogate holds to be best (rlc/search/best_by_estimate.h), then single additions to the best measured
-// candidate and removals from it, most promising first, and keeps what measures better. Each measurement corrects the
-// surrogate, which is asked anew after it.
+// Tries the recipe that quantizes every layer, then what the surrogate holds to be best
+// (rlc/search/best_by_estimate.h), then single additions to the best measured candidate and removals from it, most
+// promising first, and keeps what measures better. Each measurement corrects the surrogate, which is asked anew.
 
 #include <algorithm>
 
 #include "rlc/cost/surrogate.h"
 #include "rlc/search/best_by_estimate.h"
 #include "rlc/search/methods.h"
+#include "rlc/search/recipe.h"
 #include "rlc/search/recorder.h"
 
 namespace rlc {
@@ -60,6 +61,7 @@ class Greedy : public SearchMethod {
                        "method greedy needs a surrogate, which needs data; use random or static without data");
     }
     Recorder recorder(problem);
+    recorder.Try(QuantizeEverything(*problem.catalogue));
     for (bool ask = true; !recorder.Done();) {
       const Candidate estimated =
           ask ? BestByEstimate(*problem.catalogue, *problem.surrogate, problem.max_drop) : Candidate{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rlc/search/best_by_estimate.h"
+#include "rlc/search/recipe.h"
 #include "rlc/search/test_problem.h"
 #include "rlc/testing/expected.h"
 
@@ -128,11 +129,14 @@ TEST(StaticSearch, TriesFoldsThenInt8ThenPruning) {
   EXPECT_THAT(sizes, ElementsAre(0, 5, 11, 13));  // 5 folds, 6 int8 layers, 2 prunings
 }
 
-TEST(GreedySearch, AsksTheSurrogateFirst) {
-  SearchWorld world(SyntheticRequest(12, 3));
-  const Candidate estimated = BestByEstimate(world.request.catalogue, world.surrogate, world.problem.max_drop);
-  RunMethod("greedy", world, 2);
-  EXPECT_THAT(world.evaluator.asked, ElementsAre(Candidate{}, estimated));
+TEST(GreedySearch, AsksTheSurrogateAfterTheRecipe) {
+  SearchWorld shorter(SyntheticRequest(12, 3)), longer(SyntheticRequest(12, 3));
+  const Candidate recipe = Normalized(shorter.request.catalogue, QuantizeEverything(shorter.request.catalogue));
+  RunMethod("greedy", shorter, 2);
+  EXPECT_THAT(shorter.evaluator.asked, ElementsAre(Candidate{}, recipe));
+  const Candidate estimated = BestByEstimate(shorter.request.catalogue, shorter.surrogate, shorter.problem.max_drop);
+  RunMethod("greedy", longer, 3);
+  EXPECT_THAT(longer.evaluator.asked, ElementsAre(Candidate{}, recipe, estimated));
 }
 
 TEST(Methods, SayWhatTheyNeed) {

@@ -1,16 +1,17 @@
 // rl: search guided by a policy. A policy alone plays one episode; here it proposes, the surrogate ranks, and only
 // measurements decide.
 //
-// Each round: (1) sample episodes of the layers view from the policy on the surrogate, the first one greedily; also
-// one-entry changes of the best candidate so far. (2) Measure the most promising proposals that were not measured
-// before, by the surrogate's estimate; one in kExploreEvery is taken by the policy's own choice instead, because the
-// estimate may be wrong in the same direction for all of its favourites. (3) The surrogate is corrected by what was
-// measured.
+// First comes the recipe that quantizes every layer. Each round then: (1) sample episodes of the layers view from the
+// policy on the surrogate, the first one greedily; also one-entry changes of the best candidate so far. (2) Measure the
+// most promising proposals that were not measured before, by the surrogate's estimate; one in kExploreEvery is taken by
+// the policy's own choice instead, because the estimate may be wrong in the same direction for all of its favourites.
+// (3) The surrogate is corrected by what was measured.
 
 #include <algorithm>
 #include <cmath>
 
 #include "rlc/search/methods.h"
+#include "rlc/search/recipe.h"
 #include "rlc/search/recorder.h"
 
 namespace rlc {
@@ -65,6 +66,7 @@ class PolicyGuided : public SearchMethod {
           "method rl needs a policy and a surrogate; give --policy FILE, install rlc-train, or use --method greedy");
     }
     Recorder recorder(problem);
+    recorder.Try(QuantizeEverything(*problem.catalogue));
     LayersEnvOptions options;
     options.max_steps = 2 * static_cast<int>(problem.catalogue->layers.size());
     options.target_drop = problem.max_drop;

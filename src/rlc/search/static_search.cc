@@ -2,6 +2,7 @@
 // all. Each stage is a trial, so what the recipe reaches can be seen; the best stage within the limit is its result.
 
 #include "rlc/search/methods.h"
+#include "rlc/search/recipe.h"
 #include "rlc/search/recorder.h"
 
 namespace rlc {
@@ -13,13 +14,7 @@ class Static : public SearchMethod {
 
   Expected<SearchResult> Run(const SearchProblem& problem) const override {
     Recorder recorder(problem);
-    Candidate candidate;
-    for (const ActionType stage : {ActionType::kFuseConvBn, ActionType::kQuantize, ActionType::kPrune}) {
-      for (size_t entry = 0; entry < problem.catalogue->entries.size(); ++entry) {
-        if (problem.catalogue->entries[entry].type == stage) candidate.push_back(static_cast<int>(entry));
-      }
-      recorder.Try(candidate);
-    }
+    for (const Candidate& stage : RecipeStages(*problem.catalogue)) recorder.Try(stage);
     return std::move(recorder).Finish();
   }
 };
