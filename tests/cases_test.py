@@ -28,8 +28,12 @@ REPAIRED = {
 NUMBERS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "raw_data")
 
 
+ENVIRONMENT = {**os.environ, "JUDGE_WITHOUT_MEMORY_LIMIT": os.environ.get("RLC_SANITIZE", "")}
+
+
 def run(*command: object) -> subprocess.CompletedProcess:
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, check=False)
+    command = [str(part) for part in command]
+    return subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, env=ENVIRONMENT)
 
 
 def normalize_tensor(tensor: onnx.TensorProto) -> None:
