@@ -49,6 +49,7 @@ struct OptimizeRun {
   explicit OptimizeRun(const OptimizeRequest& r) : request(r) {}
 
   const OptimizeRequest& request;
+  bool writes_model = true;  // false: the output is something else, or nothing; KeepBest does nothing then
   double started = 0;
   std::vector<PhaseTime> phases;
   std::vector<std::string> warnings;

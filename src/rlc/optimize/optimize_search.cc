@@ -48,6 +48,7 @@ Expected<void> MakeSurrogate(OptimizeRun& run) {
 }
 
 Expected<void> PrepareTables(OptimizeRun& run) {
+  run.writes_model = false;
   run.started = run.request.clock();
   RLC_RETURN_IF_ERROR(Prepare(run));
   if (!run.kinds.approximate()) {

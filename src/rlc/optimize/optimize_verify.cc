@@ -199,6 +199,7 @@ Expected<void> WriteWinner(OptimizeRun& run) {
 }  // namespace
 
 Expected<void> KeepBest(OptimizeRun& run, const Candidate& candidate) {
+  if (!run.writes_model) return {};
   if (run.request.output == "-") return {};
   RLC_ASSIGN_OR_RETURN(const std::string bytes, run.evaluator->BytesOf(candidate));
   return WriteFileAtomically(run.request.output, bytes);
