@@ -4,6 +4,7 @@
 #include <onnx/defs/shape_inference.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -236,6 +237,22 @@ void InferenceScope::SetElements(ValueId id, onnx::TensorShapeProto elements) {
   At(id).elements = &elements_.back();
 }
 
+namespace {
+
+// Runtimes take a list of one number for a scalar here, and even ONNX's own models use that; its inference function
+// refuses it.
+bool HasListsForScalars(const Node& node, const InferenceScope& scope) {
+  if (!node.Is("Range")) return false;
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    const onnx::TypeProto* type = id == ValueId::kNone ? nullptr : scope.type(id);
+    if (!type || !type->tensor_type().has_shape()) return false;
+    const onnx::TensorShapeProto& shape = type->tensor_type().shape();
+    return shape.dim_size() == 1 && (!shape.dim(0).has_dim_value() || shape.dim(0).dim_value() == 1);
+  });
+}
+
+}  // namespace
+
 Expected<std::vector<onnx::TypeProto>> InferWithSchema(const onnx::OpSchema& schema, const Node& node,
                                                        InferenceScope& scope, const std::string& where) {
   AttributeTable attributes(node);
@@ -244,6 +261,7 @@ Expected<std::vector<onnx::TypeProto>> InferWithSchema(const onnx::OpSchema& sch
   // Inference functions take for granted that inputs have types. The constraints below may still tell element types.
   bool complete = true;
   for (const ValueId id : node.inputs) complete = complete && (id == ValueId::kNone || scope.type(id));
+  complete = complete && !HasListsForScalars(node, scope);
   Expected<void> constraints;
   RLC_RETURN_IF_ERROR(Guarded(ErrorKind::kInvalidInput, where, [&] {
     if (complete && schema.has_type_and_shape_inference_function()) schema.GetTypeAndShapeInferenceFunction()(context);

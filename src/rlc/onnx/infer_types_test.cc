@@ -87,6 +87,19 @@ TEST(InferTypes, UnknownTypesAreNoError) {
   EXPECT_EQ(TypeOf(model, "s"), "int64[*]");
 }
 
+TEST(InferTypes, TakesListsOfOneForTheScalarsOfRange) {
+  const Model model = ModelOf(R"(
+      <ir_version: 8, opset_import: ["" : 17]>
+      g (int64[1] n, float[3] x) => (int64[a] y, float[3] z)
+      <int64[1] zero = {0}, int64[1] one = {1}>
+      {
+        y = Range(zero, n, one)
+        r = Relu(x)
+        z = Neg(r)
+      })");
+  EXPECT_EQ(TypeOf(model, "r"), "float[3]");
+}
+
 TEST(InferTypes, RefusesContradictions) {
   EXPECT_THAT(ErrorOf(R"(<ir_version: 8, opset_import: ["" : 17]>
       g (float[2,3] x, float[4,5] b) => (float[2,5] y) { [mm] y = MatMul(x, b) })"),

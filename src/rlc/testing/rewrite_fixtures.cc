@@ -79,6 +79,8 @@ const std::vector<RuleFixture>& RuleFixtures() {
           a = Neg(x)
           b = If<then_branch=graph () => (float[2] t) { t = Mul(a, x) }, else_branch=graph () => (float[2] e) { e = Exp(a) }>(%c bool[] = {1})
           y = Relu(b) })"},
+      {"make-range-scalar", R"(graph (int64[1] n) => (int64[M] y) {
+          y = Range(%a int64[1] = {0}, n, %c int64[] = {2}) })"},
       {"merge-casts", R"(graph (float16[2,3] x) => (float16[2,3] y) {
           a = Cast<to=1>(x)  b = Cast<to=10>(a)  y = Neg(b) })"},
       {"merge-clips", R"(graph (float[2,3] x) => (float[2,3] y) {
