@@ -12,6 +12,8 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 RLC = Path(os.environ["RLC_BUILD"]) / "rlc"
 
@@ -143,6 +145,77 @@ class Simplify(CommandLine):
         again = self.path / "again.onnx"
         self.assertEqual(self.run_rlc("simplify", self.out, "-o", again).returncode, 0)
         self.assertEqual(again.read_bytes(), self.out.read_bytes())
+
+    def test_changes_the_interface_on_request_only(self) -> None:
+        shapes = ("--fix-shape", "x:2,3", "--check", "2", "--json")
+        dynamic = self.save(
+            [helper.make_node("Relu", ["x"], ["y"])],
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 3])],
+        )
+        result = self.run_rlc("simplify", dynamic, "-o", self.out, *shapes)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(json.loads(result.stdout)["changed"])
+        output = onnx.load(self.out).graph.output[0].type.tensor_type.shape
+        self.assertEqual([dim.dim_value for dim in output.dim], [2, 3])
+        self.out.unlink()
+        self.refuse(1, "'x' is float[N,3]", "simplify", dynamic, "-o", self.out, "--fix-shape", "x:2,4")
+        self.refuse(1, "no input 'z'", "simplify", dynamic, "-o", self.out, "--fix-shape", "z:2")
+        self.refuse(1, "only raises", "simplify", dynamic, "-o", self.out, "--opset", "12")
+        raised = self.run_rlc("simplify", dynamic, "-o", self.out, "--opset", "19", "--check", "1")
+        self.assertEqual(raised.returncode, 0, raised.stderr)
+        self.assertEqual(onnx.load(self.out).opset_import[0].version, 19)
+
+    def test_inlines_functions_on_request(self) -> None:
+        body = [helper.make_node("Mul", ["a", "a"], ["b"]), helper.make_node("Relu", ["b"], ["c"])]
+        square = helper.make_function("local", "Square", ["a"], ["c"], body, [helper.make_opsetid("", 17)])
+        model = self.save(
+            [helper.make_node("Square", ["x"], ["y"], domain="local")],
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])],
+            functions=[square],
+            opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("local", 1)],
+        )
+        kept = self.run_rlc("simplify", model, "-o", self.out)
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        self.assertEqual(len(onnx.load(self.out).functions), 1)
+        inlined = self.run_rlc("simplify", model, "-o", self.out, "--inline-functions", "--check", "2")
+        self.assertEqual(inlined.returncode, 0, inlined.stderr)
+        written = onnx.load(self.out)
+        self.assertEqual(len(written.functions), 0)
+        self.assertEqual(sorted(node.op_type for node in written.graph.node), ["Mul", "Relu"])
+
+    def test_checks_on_own_inputs(self) -> None:
+        inputs = self.path / "inputs.npz"
+        np.savez(inputs, input=np.ones((1, 1, 12, 12), np.float32))
+        result = self.run_rlc("simplify", self.model, "-o", self.out, "--inputs", inputs, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["check"]["runs"], 1)
+        self.out.unlink()
+        np.savez(inputs, other=np.ones((1, 1, 12, 12), np.float32))
+        self.refuse(2, "input", "simplify", self.model, "-o", self.out, "--inputs", inputs)
+        np.savez(inputs, input=np.ones((1, 2, 12, 12), np.float32))
+        self.refuse(2, "input", "simplify", self.model, "-o", self.out, "--inputs", inputs)
+
+    def save(self, nodes: list, inputs: list, outputs: list, **options: object) -> Path:
+        options.setdefault("opset_imports", [helper.make_opsetid("", 17)])
+        path = self.path / "made.onnx"
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", inputs, outputs), ir_version=8, **options), path)
+        return path
+
+
+class Diff(CommandLine):
+    def test_says_what_is_different(self) -> None:
+        same = self.run_rlc("diff", self.model, self.model)
+        self.assertEqual((same.returncode, same.stdout), (0, b"no difference\n"), same.stderr)
+        self.run_rlc("simplify", self.model, "-o", self.out)
+        changed = self.run_rlc("diff", self.model, self.out, "--json")
+        self.assertEqual(changed.returncode, 0, changed.stderr)
+        report = json.loads(changed.stdout)
+        self.assertFalse(report["same"])
+        self.assertTrue(any("BatchNormalization" in row.get("before", "") for row in report["nodes"]))
+        self.assertEqual(self.run_rlc("diff", self.model, self.path / "missing.onnx").returncode, 2)
+        self.assertEqual(self.run_rlc("diff", "-", "-").returncode, 1)
 
 
 class Quantize(CommandLine):

@@ -13,12 +13,14 @@
 
 namespace rlc {
 
-// --shape NAME:1,3,224,224
+// --shape NAME:1,3,224,224, and other flags that take the same.
 struct ShapeOptions {
+  std::string flag = "--shape";
   std::vector<std::string> texts;
 
-  void Declare(CLI::App& app) {
-    app.add_option("--shape", texts, "shape to run with, for an input with free dimensions: NAME:1,3,224,224");
+  void Declare(CLI::App& app,
+               const std::string& help = "shape to run with, for an input with free dimensions: NAME:1,3,224,224") {
+    app.add_option(flag, texts, help);
   }
 
   // By input name. Error, kUsage: the text that cannot be read.

@@ -10,6 +10,7 @@ namespace {
 struct Options {
   SimplifyRequest request;
   ShapeOptions shapes;
+  ShapeOptions fix_shapes = {.flag = "--fix-shape"};
   std::string fold_limit;
   bool no_fold = false, explain = false, explain_refusals = false, list_rules = false;
   CommonOptions common;
@@ -44,6 +45,7 @@ CommandResult Run(Options& options) {
     return MakeError(ErrorKind::kUsage, "simplify needs MODEL and -o OUT; see 'rlc simplify --help'");
   }
   RLC_ASSIGN_OR_RETURN(request.shapes, options.shapes.Parse());
+  RLC_ASSIGN_OR_RETURN(request.fix_shapes, options.fix_shapes.Parse());
   if (!options.fold_limit.empty()) {
     RLC_ASSIGN_OR_RETURN(const uint64_t limit, ParseBytes(options.fold_limit, "--fold-limit"));
     request.pipeline.fold_limit = static_cast<int64_t>(std::min<uint64_t>(limit, uint64_t{1} << 40));
@@ -61,10 +63,10 @@ CommandResult Run(Options& options) {
     if (options.explain) text += "\nApplied:\n" + Events(result.report.applied);
     if (options.explain_refusals) text += "\nRefused:\n" + Events(result.report.refused);
     if (result.check) {
-      text += fmt::format("\nchecked on {} random inputs: largest deviation {:.2g} (relative RMS)\n",
-                          result.check->runs, result.check->largest_relative_rms);
+      text += fmt::format("\nchecked on {} inputs: largest deviation {:.2g} (relative RMS)\n", result.check->runs,
+                          result.check->largest_relative_rms);
     }
-    if (!result.report.changed()) text += "\nnothing to simplify: the file is written as it was\n";
+    if (!result.changed()) text += "\nnothing to simplify: the file is written as it was\n";
   }
   if (stdout_taken) {
     Talk(options.common, text);
@@ -90,10 +92,14 @@ CommandRunner SimplifyCommand(CLI::App& app) {
       "bytes by which constant folding may grow the file (default: 1MB a fold, a sixteenth of all constants)");
   app.add_option("--check", request.check, "compare outputs with the original's on N random inputs")
       ->check(CLI::Range(0, 100000));
+  app.add_option("--inputs", request.check_inputs, "compare on these, too: .npz with an array for each input");
   app.add_flag("--external-data", request.external_data, "weights go to OUT.data");
   app.add_flag("--explain", options->explain, "list every rewrite with its site");
   app.add_flag("--explain-refusals", options->explain_refusals, "list near misses with the guard that stopped them");
+  app.add_flag("--inline-functions", request.inline_functions, "make model-local functions part of the graph");
+  app.add_option("--opset", request.opset, "raise the operator set to this version")->check(CLI::Range(1, 1000));
   options->shapes.Declare(app);
+  options->fix_shapes.Declare(app, "new shape of an input in the file: NAME:1,3,224,224");
   AddCommonOptions(app, options->common, "jqs");
   app.footer("Example: rlc simplify model.onnx -o simple.onnx --check 3");
   return [options] { return Run(*options); };

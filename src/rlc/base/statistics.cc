@@ -91,7 +91,7 @@ double TangoBound(double only_first, double only_second, double n, double target
 }
 
 template <typename T>
-double RelativeRmsOf(std::span<const T> reference, std::span<const T> actual) {
+double RelativeRmsOf(std::span<const T> reference, std::span<const T> actual, double floor) {
   RLC_CHECK_EQ(reference.size(), actual.size());
   double error = 0;
   double size = 0;
@@ -106,6 +106,7 @@ double RelativeRmsOf(std::span<const T> reference, std::span<const T> actual) {
     }
   }
   if (error == 0) return 0;
+  size = std::max(size, floor * floor * static_cast<double>(reference.size()));
   return size == 0 ? kInfinity : std::sqrt(error / size);
 }
 
@@ -309,12 +310,12 @@ double KendallTau(std::span<const double> a, std::span<const double> b) {
   return score / std::sqrt(untied_a * untied_b);
 }
 
-double RelativeRms(std::span<const float> reference, std::span<const float> actual) {
-  return RelativeRmsOf(reference, actual);
+double RelativeRms(std::span<const float> reference, std::span<const float> actual, double floor) {
+  return RelativeRmsOf(reference, actual, floor);
 }
 
-double RelativeRms(std::span<const double> reference, std::span<const double> actual) {
-  return RelativeRmsOf(reference, actual);
+double RelativeRms(std::span<const double> reference, std::span<const double> actual, double floor) {
+  return RelativeRmsOf(reference, actual, floor);
 }
 
 }  // namespace rlc

@@ -75,11 +75,11 @@ Estimate PairedDifference(std::span<const double> first, std::span<const double>
 // Kendall's tau-b (corrected for ties); 0 when one side is constant. Equal sizes; O(n^2).
 double KendallTau(std::span<const double> a, std::span<const double> b);
 
-// rms(actual - reference) / rms(reference). 0 if equal (also when both are 0 or NaN at the same places); infinity if
-// the reference is all 0 and the actual is not, or if one has a NaN or infinity where the other differs. Equal sizes;
-// 0 for empty spans.
-double RelativeRms(std::span<const float> reference, std::span<const float> actual);
-double RelativeRms(std::span<const double> reference, std::span<const double> actual);
+// rms(actual - reference) / max(rms(reference), floor). 0 if equal (also when both are 0 or NaN at the same places);
+// infinity if the divisor is 0 and the values differ, or if one has a NaN or infinity where the other differs. Equal
+// sizes; 0 for empty spans.
+double RelativeRms(std::span<const float> reference, std::span<const float> actual, double floor = 0);
+double RelativeRms(std::span<const double> reference, std::span<const double> actual, double floor = 0);
 
 }  // namespace rlc
 

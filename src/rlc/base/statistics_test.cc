@@ -202,6 +202,9 @@ TEST(RelativeRms, Cases) {
   EXPECT_EQ(RelativeRms(std::vector<float>{1, nan}, std::vector<float>{1, 1}), kInfinity);
   EXPECT_EQ(RelativeRms(std::vector<float>{1, 1}, std::vector<float>{1, nan}), kInfinity);
   EXPECT_EQ(RelativeRms(std::vector<double>{}, std::vector<double>{}), 0);
+  // Below the floor, the deviation is measured against the floor.
+  EXPECT_NEAR(RelativeRms(std::vector<double>{0, 0}, std::vector<double>{1e-7, 1e-7}, 0.01), 1e-5, 1e-12);
+  EXPECT_NEAR(RelativeRms(std::vector<double>{2, 2}, std::vector<double>{2.2, 2.2}, 0.01), 0.1, 1e-12);
 }
 
 }  // namespace

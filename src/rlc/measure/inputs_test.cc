@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "rlc/ir/text.h"
+
 namespace rlc {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 InterfaceValue Input(const std::string& name, DType dtype, Shape shape) {
   return {name, Type::Tensor(dtype, std::move(shape))};
@@ -31,6 +36,30 @@ TEST(RandomInputs, AreSeededAndInRange) {
     sum += value;
   }
   EXPECT_TRUE(sum > 5 && sum < 45);
+}
+
+TEST(RandomInputs, TakeSignsAndBoundsWhenAsked) {
+  const std::vector<InterfaceValue> inputs = {Input("x", DType::kFloat, {Dim::Of(100)}),
+                                              Input("ids", DType::kInt64, {Dim::Of(500)})};
+  const auto made = RandomInputs(inputs, {}, 3, {.signed_floats = true, .bounds = {{"ids", 7}}});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto floats = (*made)[0].tensor.data<float>();
+  EXPECT_TRUE(std::any_of(floats.begin(), floats.end(), [](float value) { return value < 0; }));
+  const auto ids = (*made)[1].tensor.data<int64_t>();
+  EXPECT_EQ(*std::min_element(ids.begin(), ids.end()), 0);
+  EXPECT_EQ(*std::max_element(ids.begin(), ids.end()), 6);
+}
+
+TEST(IntegerBounds, ComeFromTablesAndPixels) {
+  const auto graph =
+      ParseGraphText(R"(graph g (int64[N] ids, uint8[4] pixels, int64[2] sizes, float[2] x) => (y, z, s) {
+    wide = Unsqueeze(ids, %axes int64[1] = {0})
+    y = Gather(%table float[10,3], wide)
+    z = Cast<to=1>(pixels)
+    s = Neg(sizes)
+  })");
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_THAT(IntegerBounds(*graph), ElementsAre(Pair("ids", 10), Pair("pixels", 256)));
 }
 
 TEST(RandomInputs, AsksForShapesThatItDoesNotKnow) {

@@ -12,11 +12,11 @@ double Deviation(const Tensor& reference, const Tensor& actual) {
   if (reference.dtype() != actual.dtype() || reference.dims() != actual.dims()) return kIncomparable;
   if (!IsFloat(reference.dtype())) return reference.SameAs(actual) ? 0.0 : kIncomparable;
   const auto a = reference.ToDoubles(), b = actual.ToDoubles();
-  return a && b ? RelativeRms(*a, *b) : kIncomparable;
+  return a && b ? RelativeRms(*a, *b, kExactFloor) : kIncomparable;
 }
 
 Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
-                                                     const RunShapes& shapes, int runs, uint64_t seed) {
+                                                     const CompareInputs& inputs) {
   SessionOptions options;
   options.level = OptLevel::kNone;
   options.flush_denormals = false;
@@ -24,11 +24,16 @@ Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, st
   RLC_ASSIGN_OR_RETURN(const Session new_session, Session::FromBytes(after, "the rewritten model", options));
   std::vector<OutputDeviation> deviations;
   for (const InterfaceValue& output : old_session.outputs()) deviations.push_back({output.name, 0});
-  for (int run = 0; run < runs; ++run) {
-    RLC_ASSIGN_OR_RETURN(const auto inputs,
-                         RandomInputs(old_session.inputs(), shapes, seed + static_cast<uint64_t>(run)));
-    RLC_ASSIGN_OR_RETURN(const auto expected, old_session.Run(inputs));
-    RLC_ASSIGN_OR_RETURN(const auto actual, new_session.Run(inputs));
+  for (int run = 0; run < inputs.runs(); ++run) {
+    std::vector<NamedTensor> feed = inputs.own;
+    if (run < inputs.random_runs) {
+      // The new model's interface may have fixed sizes where the old one's had names.
+      RLC_ASSIGN_OR_RETURN(feed,
+                           RandomInputs(new_session.inputs(), inputs.shapes, inputs.seed + static_cast<uint64_t>(run),
+                                        {.signed_floats = run % 2 == 1, .bounds = inputs.bounds}));
+    }
+    RLC_ASSIGN_OR_RETURN(const auto expected, old_session.Run(feed));
+    RLC_ASSIGN_OR_RETURN(const auto actual, new_session.Run(feed));
     for (size_t i = 0; i < deviations.size(); ++i) {
       const double deviation =
           i < actual.size() ? Deviation(expected[i], actual[i]) : std::numeric_limits<double>::infinity();

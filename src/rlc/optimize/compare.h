@@ -2,6 +2,8 @@
 #ifndef RLC_OPTIMIZE_COMPARE_H_
 #define RLC_OPTIMIZE_COMPARE_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,18 +17,31 @@ namespace rlc {
 // Relative RMS deviation that rounding may cause in an exact rewrite of a deep float32 network; wrong algebra is orders
 // of magnitude above it.
 inline constexpr double kExactTolerance = 1e-4;
+// An output that is smaller than this (RMS) is compared as if it had this size: rounding in the layers before it does
+// not shrink with it.
+inline constexpr double kExactFloor = 0.01;
 
 struct OutputDeviation {
   std::string name;
   double relative_rms = 0;  // the largest over the runs; infinity: other type, shape or NaN places, unequal integers
 };
 
-// Runs both models (bytes of self-contained ONNX files) on `runs` random inputs. Error: one of them does not load or
-// run.
-Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
-                                                     const RunShapes& shapes, int runs, uint64_t seed);
+// What to compare on. Random runs have floats in [0, 1) and with both signs in turn.
+struct CompareInputs {
+  int random_runs = 0;
+  RunShapes shapes = {};
+  std::map<std::string, int64_t> bounds = {};  // of integers, see IntegerBounds
+  uint64_t seed = 0;
+  std::vector<NamedTensor> own = {};  // the user's; one more run, unless empty
 
-// Relative RMS of one output against another; infinity when they cannot be compared.
+  int runs() const { return random_runs + (own.empty() ? 0 : 1); }
+};
+
+// Runs both models (bytes of self-contained ONNX files). Error: one of them does not load or run.
+Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
+                                                     const CompareInputs& inputs);
+
+// Relative RMS of one output against another (with kExactFloor); infinity when they cannot be compared.
 double Deviation(const Tensor& reference, const Tensor& actual);
 
 }  // namespace rlc

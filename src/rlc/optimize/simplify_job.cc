@@ -3,21 +3,44 @@
 #include <utility>
 
 #include "rlc/base/file.h"
+#include "rlc/data/npz.h"
+#include "rlc/measure/tensor_array.h"
+#include "rlc/onnx/convert.h"
 #include "rlc/onnx/export.h"
+#include "rlc/onnx/fix_shapes.h"
 #include "rlc/onnx/import.h"
+#include "rlc/onnx/inline_functions.h"
 #include "rlc/optimize/compare.h"
 #include "rlc/optimize/services.h"
 
 namespace rlc {
 namespace {
 
+Expected<std::vector<NamedTensor>> OwnInputs(const Model& model, const std::string& path) {
+  RLC_ASSIGN_OR_RETURN(const NpzFile file, NpzFile::Open(path));
+  std::vector<NamedTensor> inputs;
+  for (const ValueId id : model.graph.inputs()) {
+    const Value& input = model.graph.value(id);
+    if (input.kind == Value::Kind::kOverridable && !file.Has(input.name)) continue;
+    RLC_ASSIGN_OR_RETURN(const StoredArray stored, file.Get(input.name));
+    inputs.push_back({input.name, ToTensor(stored.Load())});
+  }
+  return inputs;
+}
+
 Expected<CheckResult> CheckSame(const Model& before, const Model& after, const SimplifyRequest& request) {
+  CompareInputs inputs = {.random_runs = request.check,
+                          .shapes = request.shapes,
+                          .bounds = IntegerBounds(before.graph),
+                          .seed = request.seed};
+  if (!request.check_inputs.empty()) {
+    RLC_ASSIGN_OR_RETURN(inputs.own, OwnInputs(before, request.check_inputs));
+  }
   RLC_ASSIGN_OR_RETURN(const std::string old_bytes, SerializeModel(before));
   RLC_ASSIGN_OR_RETURN(const std::string new_bytes, SerializeModel(after));
-  RLC_ASSIGN_OR_RETURN(const auto deviations,
-                       CompareModels(old_bytes, new_bytes, request.shapes, request.check, request.seed));
+  RLC_ASSIGN_OR_RETURN(const auto deviations, CompareModels(old_bytes, new_bytes, inputs));
   CheckResult result;
-  result.runs = request.check;
+  result.runs = inputs.runs();
   for (const OutputDeviation& output : deviations) {
     if (!(output.relative_rms <= kExactTolerance)) {
       return MakeError(
@@ -39,6 +62,28 @@ std::optional<std::string> OriginalBytes(const SimplifyRequest& request) {
   return *std::move(bytes);
 }
 
+// What the user wants changed besides the graph's inside. True: something was.
+Expected<bool> ChangeInterface(Model& model, const SimplifyRequest& request) {
+  bool changed = false;
+  if (request.inline_functions && !model.functions.empty()) {
+    RLC_ASSIGN_OR_RETURN(model, InlineFunctions(model));
+    changed = true;
+  }
+  if (const int opset = model.graph.opset(); request.opset > 0 && request.opset != opset) {
+    if (request.opset < opset) {
+      return MakeError(ErrorKind::kUsage, "{} has opset {}, and rlc only raises it: --opset {} is lower", request.input,
+                       opset, request.opset);
+    }
+    RLC_ASSIGN_OR_RETURN(model, ConvertOpset(model, request.opset));
+    changed = true;
+  }
+  if (!request.fix_shapes.empty()) {
+    RLC_RETURN_IF_ERROR(FixShapes(model, request.fix_shapes));
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Expected<SimplifyResult> SimplifyFile(const SimplifyRequest& request) {
@@ -46,14 +91,15 @@ Expected<SimplifyResult> SimplifyFile(const SimplifyRequest& request) {
   SimplifyResult result;
   result.before = Summarize(model);
   std::optional<Model> original;
-  if (request.check > 0) original = model;
+  if (request.check > 0 || !request.check_inputs.empty()) original = model;
+  RLC_ASSIGN_OR_RETURN(result.interface_changed, ChangeInterface(model, request));
   StandardServices services(model);
   RLC_ASSIGN_OR_RETURN(result.report, Simplify(model, services.get(), request.pipeline));
   result.after = Summarize(model);
   if (original) {
     RLC_ASSIGN_OR_RETURN(result.check, CheckSame(*original, model, request));
   }
-  if (!result.report.changed()) {
+  if (!result.changed()) {
     if (const auto bytes = OriginalBytes(request)) {
       RLC_RETURN_IF_ERROR(WriteFileAtomically(request.output, *bytes));
       return result;
@@ -73,9 +119,12 @@ Json ToJson(const SimplifyResult& result) {
     }
     return json;
   };
-  Json json = {{"before", ToJson(result.before)},          {"after", ToJson(result.after)},
-               {"changed", result.report.changed()},       {"rounds", result.report.rounds},
-               {"applied", events(result.report.applied)}, {"refused", events(result.report.refused)}};
+  Json json = {{"before", ToJson(result.before)},
+               {"after", ToJson(result.after)},
+               {"changed", result.changed()},
+               {"rounds", result.report.rounds},
+               {"applied", events(result.report.applied)},
+               {"refused", events(result.report.refused)}};
   if (result.check) {
     json["check"] = {{"runs", result.check->runs}, {"largest_relative_rms", result.check->largest_relative_rms}};
   }
