@@ -26,9 +26,10 @@ lint: setup
 format: setup
 	@scripts/lint --fix
 
-fuzz: setup
+fuzz: build
 	@scripts/build fuzz --target fuzzers -j $(JOBS)
 	@scripts/run_fuzz
+	@scripts/run_laws
 
 clean:
 	@rm -rf build

@@ -13,10 +13,10 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-Type FloatOf(const Dims& dims) {
+Type TypeOf(DType type, const Dims& dims) {
   Shape shape;
   for (const int64_t dim : dims) shape.push_back(Dim::Of(dim));
-  return Type::Tensor(DType::kFloat, std::move(shape));
+  return Type::Tensor(type, std::move(shape));
 }
 
 class Builder {
@@ -34,8 +34,18 @@ class Builder {
   ValueId Ints(const std::vector<int64_t>& values) {
     return graph_.AddInitializer(Name(), Tensor::Of({static_cast<int64_t>(values.size())}, values));
   }
+  ValueId Scalar(double value) {
+    return Filled({}, [&] { return value; });
+  }
+  // A weight of the graph's type.
+  template <typename Draw>
+  ValueId Filled(Dims dims, Draw draw);
+  // `type`: kUndefined stands for the graph's own.
   ValueId Node(std::string op, std::vector<ValueId> inputs, const Dims& dims, std::vector<Attribute> attributes = {},
-               DType type = DType::kFloat);
+               DType type = DType::kUndefined);
+  // The same for lists that are attributes up to an opset and inputs from then on.
+  ValueId NodeWithLists(std::string op, ValueId x, const Dims& dims, int inputs_since,
+                        const std::vector<std::pair<std::string, Dims>>& lists);
   ValueId Source(int rank);  // a value of this rank, rather a late one; kNone when there is none
   ValueId SameShaped(ValueId x);
 
@@ -43,6 +53,7 @@ class Builder {
   ValueId Conv(ValueId x);
   ValueId BatchNorm(ValueId x);
   ValueId Activation(ValueId x);
+  ValueId Clip(ValueId x, float low, float high);
   ValueId HardSwish(ValueId x);
   ValueId Arithmetic(ValueId x);
   ValueId NoOp(ValueId x);
@@ -56,6 +67,8 @@ class Builder {
   ValueId Mean(ValueId x);
   ValueId Parts(ValueId x);
 
+  void FreeBatch();
+
   Graph graph_;
   Rng rng_;
   RandomGraphOptions options_;
@@ -67,18 +80,36 @@ ValueId Builder::Weight(Dims dims, double scale, double center) {
   // Now and then a weight that another node has already.
   if (center == 0 && rng_.Bernoulli(0.1)) {
     for (const ValueId id : graph_.initializers()) {
-      if (graph_.type(id).elem == DType::kFloat && graph_.constant(id)->dims() == dims) return id;
+      if (graph_.type(id).elem == options_.type && graph_.constant(id)->dims() == dims) return id;
     }
   }
-  std::vector<float> values(static_cast<size_t>(ElementCount(dims).value_or(0)));
-  for (float& value : values) value = static_cast<float>(center + scale * rng_.UniformReal(-1, 1));
-  return graph_.AddInitializer(Name(), Tensor::Of(std::move(dims), values));
+  return Filled(std::move(dims), [&] { return center + scale * rng_.UniformReal(-1, 1); });
+}
+
+template <typename Draw>
+ValueId Builder::Filled(Dims dims, Draw draw) {
+  std::vector<double> values(static_cast<size_t>(ElementCount(dims).value_or(0)));
+  for (double& value : values) value = draw();
+  return graph_.AddInitializer(Name(), *Tensor::FromDoubles(options_.type, std::move(dims), values));
+}
+
+ValueId Builder::NodeWithLists(std::string op, ValueId x, const Dims& dims, int inputs_since,
+                               const std::vector<std::pair<std::string, Dims>>& lists) {
+  std::vector<ValueId> inputs = {x};
+  std::vector<Attribute> attributes;
+  for (const auto& [name, list] : lists) {
+    if (options_.opset < inputs_since) {
+      attributes.push_back({name, list, ""});
+    } else {
+      inputs.push_back(Ints(list));
+    }
+  }
+  return Node(std::move(op), std::move(inputs), dims, std::move(attributes));
 }
 
 ValueId Builder::Node(std::string op, std::vector<ValueId> inputs, const Dims& dims, std::vector<Attribute> attributes,
                       DType type) {
-  Type result = FloatOf(dims);
-  result.elem = type;
+  Type result = TypeOf(type == DType::kUndefined ? options_.type : type, dims);
   rlc::Node node;
   node.op = std::move(op);
   node.inputs = std::move(inputs);
@@ -138,22 +169,24 @@ ValueId Builder::Activation(ValueId x) {
     case 1:
       return Node("LeakyRelu", {x}, DimsOf(x), {{"alpha", 0.1F, ""}});
     case 2: {
-      const ValueId low = graph_.AddInitializer(Name(), Tensor::Scalar(0.0F));
-      const ValueId high = graph_.AddInitializer(Name(), Tensor::Scalar(static_cast<float>(Pick(1, 6))));
-      return Node("Clip", {x, low, high}, DimsOf(x));
+      return Clip(x, 0, static_cast<float>(Pick(1, 6)));
     }
     default:
       return Node("Relu", {x}, DimsOf(x));
   }
 }
 
+ValueId Builder::Clip(ValueId x, float low, float high) {
+  if (options_.opset < 11) return Node("Clip", {x}, DimsOf(x), {{"min", low, ""}, {"max", high, ""}});
+  return Node("Clip", {x, Scalar(low), Scalar(high)}, DimsOf(x));
+}
+
 // As some frameworks write it: x * clip(x + 3, 0, 6) / 6.
 ValueId Builder::HardSwish(ValueId x) {
-  const auto scalar = [&](float value) { return graph_.AddInitializer(Name(), Tensor::Scalar(value)); };
-  const ValueId sum = Node("Add", {x, scalar(3)}, DimsOf(x));
-  const ValueId clip = Node("Clip", {sum, scalar(0), scalar(6)}, DimsOf(x));
+  const ValueId sum = Node("Add", {x, Scalar(3)}, DimsOf(x));
+  const ValueId clip = Clip(sum, 0, 6);
   const ValueId product = Node("Mul", {x, clip}, DimsOf(x));
-  return Node("Div", {product, scalar(6)}, DimsOf(x));
+  return Node("Div", {product, Scalar(6)}, DimsOf(x));
 }
 
 ValueId Builder::Arithmetic(ValueId x) {
@@ -167,7 +200,7 @@ ValueId Builder::Arithmetic(ValueId x) {
       break;
     case 1:
       // What changes nothing: + 0, * 1, - 0.
-      other = graph_.AddInitializer(Name(), Tensor::Scalar(op == "Mul" ? 1.0F : 0.0F));
+      other = Scalar(op == "Mul" ? 1 : 0);
       break;
     case 2:
       other = Weight({1}, 1);
@@ -184,7 +217,7 @@ ValueId Builder::NoOp(ValueId x) {
     case 0:
       return Node("Dropout", {x}, dims);
     case 1:
-      return Node("Cast", {x}, dims, {{"to", int64_t{1}, ""}});
+      return Node("Cast", {x}, dims, {{"to", static_cast<int64_t>(options_.type), ""}});
     case 2:
       return Node("Reshape", {x, Ints(dims)}, dims);
     default:
@@ -197,7 +230,7 @@ ValueId Builder::PadOrPool(ValueId x) {
   if (rng_.Bernoulli(0.5) && dims[2] < 12 && dims[3] < 12) {
     dims[2] += 1;
     dims[3] += 2;
-    return Node("Pad", {x, Ints({0, 0, 1, 1, 0, 0, 0, 1})}, dims);
+    return NodeWithLists("Pad", x, dims, 11, {{"pads", {0, 0, 1, 1, 0, 0, 0, 1}}});
   }
   if (dims[2] < 2 || dims[3] < 2) return Node("GlobalAveragePool", {x}, {dims[0], dims[1], 1, 1});
   dims[2] -= 1;
@@ -222,7 +255,7 @@ ValueId Builder::Move(ValueId x) {
   if (dim < 2) return x;
   const int64_t end = rng_.Bernoulli(0.5) ? INT64_MAX : dim;
   dim -= 1;
-  return Node("Slice", {x, Ints({1}), Ints({end}), Ints({axis})}, dims);
+  return NodeWithLists("Slice", x, dims, 10, {{"starts", {1}}, {"ends", {end}}, {"axes", {axis}}});
 }
 
 ValueId Builder::Join(ValueId x) {
@@ -276,10 +309,11 @@ ValueId Builder::Mean(ValueId x) {
   Dims dims = DimsOf(x);
   if (rng_.Bernoulli(0.5)) {
     dims[2] = dims[3] = 1;
-    return Node("ReduceMean", {x}, dims, {{"axes", Dims{-1, 2}, ""}});
+    // Negative axes exist since opset 11.
+    return NodeWithLists("ReduceMean", x, dims, 18, {{"axes", {options_.opset < 11 ? 3 : -1, 2}}});
   }
   dims[3] = 1;
-  return Node("ReduceMean", {x}, dims, {{"axes", Dims{3}, ""}});
+  return NodeWithLists("ReduceMean", x, dims, 18, {{"axes", {3}}});
 }
 
 // Cut in two along the channels and put together again, in order or not.
@@ -290,8 +324,11 @@ ValueId Builder::Parts(ValueId x) {
   Dims first = dims, second = dims;
   first[1] = cut;
   second[1] -= cut;
-  const ValueId a = Node("Slice", {x, Ints({0}), Ints({cut}), Ints({1})}, first);
-  const ValueId b = Node("Slice", {x, Ints({cut}), Ints({dims[1]}), Ints({1})}, second);
+  const auto slice = [&](int64_t start, int64_t end, const Dims& part) {
+    return NodeWithLists("Slice", x, part, 10, {{"starts", {start}}, {"ends", {end}}, {"axes", {1}}});
+  };
+  const ValueId a = slice(0, cut, first);
+  const ValueId b = slice(cut, dims[1], second);
   pool_.push_back(rng_.Bernoulli(0.5) ? a : b);
   const bool ordered = rng_.Bernoulli(0.5);
   return Node("Concat", ordered ? std::vector{a, b} : std::vector{b, a}, dims, {{"axis", int64_t{1}, ""}});
@@ -301,7 +338,7 @@ ValueId Builder::Branch(ValueId x) {
   const auto body = [&](std::string op) {
     Graph inner;
     for (const auto& [domain, version] : graph_.opsets()) inner.SetOpset(domain, version);
-    const Type type = FloatOf(DimsOf(x));
+    const Type type = TypeOf(options_.type, DimsOf(x));
     rlc::Node node;
     node.op = std::move(op);
     node.inputs = {inner.AddCaptured(graph_.value(x).name, type)};
@@ -310,7 +347,7 @@ ValueId Builder::Branch(ValueId x) {
     inner.AddNode(std::move(node));
     return std::make_shared<const Graph>(std::move(inner));
   };
-  const ValueId zero = graph_.AddInitializer(Name(), Tensor::Scalar(0.0F));
+  const ValueId zero = Scalar(0);
   const ValueId most = Node("ReduceMax", {pool_[0]}, {}, {{"keepdims", int64_t{0}, ""}});
   const ValueId condition = Node("Greater", {most, zero}, {}, {}, DType::kBool);
   return Node("If", {condition}, DimsOf(x), {{"then_branch", body("Neg"), ""}, {"else_branch", body("Identity"), ""}});
@@ -318,13 +355,15 @@ ValueId Builder::Branch(ValueId x) {
 
 Graph Builder::Build() {
   graph_.SetName("random");
-  graph_.SetOpset("", 17);
-  pool_.push_back(graph_.AddInput("x", FloatOf({1, Pick(1, 8), Pick(3, 12), Pick(3, 12)})));
+  graph_.SetOpset("", options_.opset);
+  pool_.push_back(graph_.AddInput("x", TypeOf(options_.type, {1, Pick(1, 8), Pick(3, 12), Pick(3, 12)})));
   using Step = ValueId (Builder::*)(ValueId);
+  // Those that need kernels for images first.
   constexpr std::array<Step, 15> kImageSteps = {
-      &Builder::Conv,      &Builder::Conv,       &Builder::BatchNorm, &Builder::BatchNorm, &Builder::Activation,
-      &Builder::HardSwish, &Builder::Arithmetic, &Builder::NoOp,      &Builder::PadOrPool, &Builder::Move,
-      &Builder::Join,      &Builder::Flat,       &Builder::Shuffle,   &Builder::Mean,      &Builder::Parts};
+      &Builder::Conv,      &Builder::Conv,       &Builder::PadOrPool, &Builder::BatchNorm,  &Builder::BatchNorm,
+      &Builder::HardSwish, &Builder::Arithmetic, &Builder::NoOp,      &Builder::Activation, &Builder::Move,
+      &Builder::Join,      &Builder::Flat,       &Builder::Shuffle,   &Builder::Mean,       &Builder::Parts};
+  const size_t first_step = options_.type == DType::kDouble ? 3 : 0;
   constexpr std::array<Step, 5> kFlatSteps = {&Builder::Linear, &Builder::Activation, &Builder::Arithmetic,
                                               &Builder::NoOp, &Builder::Move};
   for (int step = 0; step < options_.steps; ++step) {
@@ -335,8 +374,9 @@ Graph Builder::Build() {
       pool_.push_back(Branch(x));
       continue;
     }
-    const Step chosen = flat ? kFlatSteps[static_cast<size_t>(rng_.UniformInt(kFlatSteps.size()))]
-                             : kImageSteps[static_cast<size_t>(rng_.UniformInt(kImageSteps.size()))];
+    const Step chosen =
+        flat ? kFlatSteps[static_cast<size_t>(rng_.UniformInt(kFlatSteps.size()))]
+             : kImageSteps[first_step + static_cast<size_t>(rng_.UniformInt(kImageSteps.size() - first_step))];
     pool_.push_back((this->*chosen)(x));
   }
   // Of what nothing reads some stays dead; a value in the middle may be an output as well.
@@ -346,10 +386,32 @@ Graph Builder::Build() {
     if (wanted && !graph_.is_output(pool_[i]) && graph_.producer(pool_[i]) != nullptr) graph_.AddOutput(pool_[i]);
   }
   if (graph_.outputs().empty()) graph_.AddOutput(Node("Relu", {pool_[0]}, DimsOf(pool_[0])));
+  if (options_.free_batch) FreeBatch();
   return std::move(graph_);
 }
 
+// Gives the batch a name, and forgets all sizes that follow from it.
+void Builder::FreeBatch() {
+  Type input = graph_.type(pool_[0]);
+  (*input.shape)[0] = Dim::Named("batch");
+  graph_.SetType(pool_[0], std::move(input));
+  for (const ValueId id : graph_.values()) {
+    if (graph_.value(id).kind == Value::Kind::kNode) graph_.SetType(id, Type::Tensor(graph_.type(id).elem));
+  }
+}
+
 }  // namespace
+
+RandomGraphOptions RandomOptions(uint64_t seed) {
+  Rng rng(seed);
+  RandomGraphOptions options;
+  constexpr std::array kTypes = {DType::kFloat, DType::kFloat, DType::kFloat16, DType::kDouble};
+  options.steps = static_cast<int>(rng.UniformRange(4, 20));
+  options.opset = static_cast<int>(rng.UniformRange(7, 24));
+  options.type = kTypes[static_cast<size_t>(rng.UniformInt(kTypes.size()))];
+  options.free_batch = rng.Bernoulli(0.4);
+  return options;
+}
 
 Graph RandomGraph(uint64_t seed, const RandomGraphOptions& options) { return Builder(seed, options).Build(); }
 
