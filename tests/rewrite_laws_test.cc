@@ -174,7 +174,11 @@ TEST_F(RewriteLaws, HoldForAnyOpsetAndType) {
     Graph graph = RandomGraph(seed, random);
     ASSERT_THAT(types_.InferTypes(graph), IsOk());
     LawOptions options = options_;
-    if (random.type == DType::kFloat16) options.tolerance = 2e-2;
+    if (random.type == DType::kFloat16) {
+      // The runtime computes in float and rounds where it likes.
+      options.tolerance = 2e-2;
+      options.floor = 4;
+    }
     // The runtime lacks some operators for some types and opsets; the other laws hold there, too.
     const bool runs = RunGraph(graph, 1).has_value();
     if (!runs) options.run = nullptr;

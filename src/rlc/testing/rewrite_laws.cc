@@ -28,7 +28,7 @@ std::string TextOf(const Graph& graph) {
   return PrintGraph(graph, options);
 }
 
-void ExpectSameNumbers(const Tensor& wanted, const Tensor& found, double tolerance) {
+void ExpectSameNumbers(const Tensor& wanted, const Tensor& found, const LawOptions& options) {
   ASSERT_EQ(wanted.dtype(), found.dtype());
   ASSERT_EQ(wanted.dims(), found.dims());
   const auto a = wanted.ToDoubles();
@@ -37,7 +37,7 @@ void ExpectSameNumbers(const Tensor& wanted, const Tensor& found, double toleran
   ASSERT_THAT(b, IsOk());
   double largest = 0;
   for (const double value : *a) largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
-  const double allowed = IsFloat(wanted.dtype()) ? tolerance * std::max(largest, 1e-3) : 0;
+  const double allowed = IsFloat(wanted.dtype()) ? options.tolerance * std::max(largest, options.floor) : 0;
   for (size_t i = 0; i < a->size(); ++i) {
     if (std::isnan((*a)[i]) && std::isnan((*b)[i])) continue;
     if ((*a)[i] == (*b)[i]) continue;
@@ -54,7 +54,7 @@ void ExpectSameRuns(const Graph& before, const Graph& after, const LawOptions& o
     ASSERT_EQ(wanted->size(), found->size());
     for (size_t i = 0; i < wanted->size(); ++i) {
       SCOPED_TRACE(before.value(before.outputs()[i]).name);
-      ExpectSameNumbers((*wanted)[i], (*found)[i], options.tolerance);
+      ExpectSameNumbers((*wanted)[i], (*found)[i], options);
     }
   }
 }
