@@ -13,11 +13,9 @@ extended nodes than the best peer's, or is slower than another's by more than th
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import onnx
@@ -38,6 +36,19 @@ OPTIMIZE = """
 import sys, onnx, onnxoptimizer
 passes = onnxoptimizer.get_fuse_and_elimination_passes()
 onnx.save(onnxoptimizer.optimize(onnx.load(sys.argv[1]), passes, fixed_point=True), sys.argv[2])
+"""
+# A process counts the memory of the one that started it as its own peak, so a small one starts the tools.
+LAUNCHER = """
+import os, sys, time
+started = time.perf_counter()
+child = os.fork()
+if child == 0:
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), time.perf_counter() - started, usage.ru_maxrss)
 """
 BIN = VENV / "bin"
 TOOLS = {
@@ -61,15 +72,12 @@ def make_peers() -> None:
 def run_tool(tool: str, model: Path, out: Path) -> tuple[float, float] | None:
     """Seconds and peak megabytes of the whole process; nothing if it failed or wrote no file."""
     out.unlink(missing_ok=True)
-    command = [
-        str(word).format(**{"in": model, "out": out}) if "{" in str(word)[:5] else str(word) for word in TOOLS[tool]
-    ]
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - started
-    return (seconds, usage.ru_maxrss / 1024) if process.returncode == 0 and out.exists() else None
+    words = [str(word) for word in TOOLS[tool]]
+    command = [{"{in}": str(model), "{out}": str(out)}.get(word, word) for word in words]
+    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, *command]
+    done = subprocess.run(launcher, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
+    code, seconds, kilobytes = done.stdout.split()
+    return (float(seconds), int(kilobytes) / 1024) if code == "0" and out.exists() else None
 
 
 def count_nodes(graph: onnx.GraphProto) -> int:
