@@ -27,6 +27,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rlc_options INTERFACE
     -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-free-nonheap-object)
+  if(CMAKE_UNITY_BUILD)
+    # It takes the .cc files that it compiles together for headers.
+    target_compile_options(rlc_options INTERFACE -Wno-subobject-linkage)
+  endif()
 else()
   # -Wpedantic of clang objects to the ##__VA_ARGS__ of library macros; std::stable_sort of libstdc++ 12 uses what it calls
   # deprecated itself.

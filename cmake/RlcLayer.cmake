@@ -1,5 +1,5 @@
 # rlc_layer(NAME [USES layer...] [PUBLIC_LIBS target...] [LIBS target...] [TEST_USES layer...] [TEST_LIBS target...]
-#           [WHOLE_TEST])
+#           [WHOLE_TEST] [SEPARATE])
 #
 #   *.cc        (also in sub-folders) become the static library rlc_NAME
 #   *_test.cc   become the program rlc_NAME_test, each of its cases one test of ctest; they get GoogleTest, rapidcheck,
@@ -7,11 +7,16 @@
 #   USES        layers; default: the layer's row in scripts/layers.json, which scripts/check_layers.py enforces
 #   PUBLIC_LIBS outside libraries that the layer's headers include; LIBS those of its .cc files only
 #   TEST_USES, TEST_LIBS   what the tests need beyond that
+#   SEPARATE    its files use one name for different things, so several of them cannot be compiled at once, as the presets
+#               for whole builds do (CMAKE_UNITY_BUILD: a fifth of the time)
 #   WHOLE_TEST  the test program is one test of ctest (for programs that are slow to start)
 #
 # Files named *_bench.cc belong to bench/CMakeLists.txt.
 function(rlc_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "WHOLE_TEST" "" "USES;PUBLIC_LIBS;LIBS;TEST_USES;TEST_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WHOLE_TEST;SEPARATE" "" "USES;PUBLIC_LIBS;LIBS;TEST_USES;TEST_LIBS")
+  if(arg_SEPARATE)
+    set(CMAKE_UNITY_BUILD OFF)
+  endif()
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rlc_layer(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()

@@ -7,14 +7,14 @@
 namespace rlc {
 namespace {
 
-struct Options {
+struct BenchOptions {
   BenchRequest request;
   ShapeOptions shapes;
   std::string level = "all", budget = "10s";
   CommonOptions common;
 };
 
-CommandResult Run(Options& options) {
+CommandResult RunBench(BenchOptions& options) {
   BenchRequest& request = options.request;
   RLC_ASSIGN_OR_RETURN(request.shapes, options.shapes.Parse());
   RLC_ASSIGN_OR_RETURN(request.level, ParseOptLevel(options.level));
@@ -30,7 +30,7 @@ CommandResult Run(Options& options) {
 }  // namespace
 
 CommandRunner BenchCommand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   app.add_option("MODEL", options->request.models, "models; the first is the baseline")->required();
   app.add_option("--ort-level", options->level, "ONNX Runtime's optimizations: none, basic, extended, all")
       ->capture_default_str();
@@ -39,7 +39,7 @@ CommandRunner BenchCommand(CLI::App& app) {
   AddCommonOptions(app, options->common, "jst");
   app.footer(
       "Models are timed interleaved, in a child process, on random inputs.\nExample: rlc bench model.onnx simple.onnx");
-  return [options] { return Run(*options); };
+  return [options] { return RunBench(*options); };
 }
 
 }  // namespace rlc

@@ -7,12 +7,12 @@
 namespace rlc {
 namespace {
 
-struct Options : OptimizeOptions {
+struct CompareCommandOptions : OptimizeOptions {
   CompareOptions compare{.methods = {"rl", "greedy", "random", "static"}};
   int evaluations = 40;
 };
 
-CommandResult Run(Options& options) {
+CommandResult RunCompare(CompareCommandOptions& options) {
   RLC_RETURN_IF_ERROR(options.Fill());
   options.request.evaluations = options.evaluations;
   RLC_ASSIGN_OR_RETURN(const Comparison comparison, CompareMethods(options.request, options.compare));
@@ -24,7 +24,7 @@ CommandResult Run(Options& options) {
 }  // namespace
 
 CommandRunner CompareCommand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareCommandOptions>();
   app.add_option("MODEL", options->request.input, "ONNX model")->required();
   app.add_option("--methods", options->compare.methods, "search methods")->delimiter(',')->capture_default_str();
   app.add_option("--seeds", options->compare.seeds, "runs of each")->check(CLI::Range(1, 100))->capture_default_str();
@@ -38,7 +38,7 @@ CommandRunner CompareCommand(CLI::App& app) {
   options->budget = "24h";  // evaluations end a run, not time
   options->Declare(app);
   app.footer("Example: rlc compare model.onnx --data samples.npz --methods rl,greedy,random,static");
-  return [options] { return Run(*options); };
+  return [options] { return RunCompare(*options); };
 }
 
 }  // namespace rlc

@@ -6,12 +6,12 @@
 namespace rlc {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string before, after;
   CommonOptions common;
 };
 
-CommandResult Run(const Options& options) {
+CommandResult RunDiff(const DiffOptions& options) {
   if (options.before == "-" && options.after == "-") {
     return MakeError(ErrorKind::kUsage, "diff: only one of the two models can come from stdin");
   }
@@ -23,12 +23,12 @@ CommandResult Run(const Options& options) {
 }  // namespace
 
 CommandRunner DiffCommand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   app.add_option("A", options->before, "ONNX model, - for stdin")->required();
   app.add_option("B", options->after, "ONNX model, - for stdin")->required();
   AddCommonOptions(app, options->common, "j");
   app.footer("Example: rlc diff model.onnx simple.onnx");
-  return [options] { return Run(*options); };
+  return [options] { return RunDiff(*options); };
 }
 
 }  // namespace rlc

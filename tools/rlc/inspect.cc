@@ -6,14 +6,14 @@
 namespace rlc {
 namespace {
 
-struct Options {
+struct InspectOptions {
   InspectRequest request;
   bool runtime_graph = false;
   std::string level = "all";
   CommonOptions common;
 };
 
-CommandResult Run(Options& options) {
+CommandResult RunInspect(InspectOptions& options) {
   if (options.runtime_graph || !options.request.save_runtime_graph.empty()) {
     RLC_ASSIGN_OR_RETURN(options.request.runtime_level, ParseOptLevel(options.level));
   }
@@ -25,7 +25,7 @@ CommandResult Run(Options& options) {
 }  // namespace
 
 CommandRunner InspectCommand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   app.add_option("MODEL", options->request.input, "ONNX model, - for stdin")->required();
   app.add_flag("--graph", options->request.graph, "print the graph as text");
   app.add_flag("--runtime-graph", options->runtime_graph, "also say what ONNX Runtime makes of the model");
@@ -34,7 +34,7 @@ CommandRunner InspectCommand(CLI::App& app) {
                  "write ONNX Runtime's graph to this file");
   AddCommonOptions(app, options->common, "j");
   app.footer("Example: rlc inspect model.onnx --runtime-graph");
-  return [options] { return Run(*options); };
+  return [options] { return RunInspect(*options); };
 }
 
 }  // namespace rlc

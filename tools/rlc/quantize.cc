@@ -8,14 +8,14 @@
 namespace rlc {
 namespace {
 
-struct Options {
+struct QuantizeOptions {
   QuantizeRequest request;
   DataOptions data;
   std::string scheme, range = "minmax";
   CommonOptions common;
 };
 
-CommandResult Run(Options& options) {
+CommandResult RunQuantize(QuantizeOptions& options) {
   QuantizeRequest& request = options.request;
   RLC_ASSIGN_OR_RETURN(request.data, options.data.Parse(options.common.seed));
   if (!options.scheme.empty()) {
@@ -41,7 +41,7 @@ CommandResult Run(Options& options) {
 }  // namespace
 
 CommandRunner QuantizeCommand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QuantizeOptions>();
   QuantizeRequest& request = options->request;
   app.add_option("MODEL", request.input, "ONNX model")->required();
   app.add_option("-o,--output", request.output, "file to write, - for stdout")->required();
@@ -58,7 +58,7 @@ CommandRunner QuantizeCommand(CLI::App& app) {
   options->data.Declare(app);
   AddCommonOptions(app, options->common, "jqst");
   app.footer("Example: rlc quantize model.onnx -o int8.onnx --data samples.npz --exclude 0");
-  return [options] { return Run(*options); };
+  return [options] { return RunQuantize(*options); };
 }
 
 }  // namespace rlc

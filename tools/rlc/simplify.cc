@@ -7,7 +7,7 @@
 namespace rlc {
 namespace {
 
-struct Options {
+struct SimplifyOptions {
   SimplifyRequest request;
   ShapeOptions shapes;
   ShapeOptions fix_shapes = {.flag = "--fix-shape"};
@@ -35,7 +35,7 @@ std::string RuleList() {
   return text;
 }
 
-CommandResult Run(Options& options) {
+CommandResult RunSimplify(SimplifyOptions& options) {
   if (options.list_rules) {
     RLC_RETURN_IF_ERROR(PrintOut(RuleList()));
     return 0;
@@ -79,7 +79,7 @@ CommandResult Run(Options& options) {
 }  // namespace
 
 CommandRunner SimplifyCommand(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimplifyOptions>();
   SimplifyRequest& request = options->request;
   app.add_option("MODEL", request.input, "ONNX model, - for stdin");
   app.add_option("-o,--output", request.output, "file to write, - for stdout; may be MODEL itself");
@@ -102,7 +102,7 @@ CommandRunner SimplifyCommand(CLI::App& app) {
   options->fix_shapes.Declare(app, "new shape of an input in the file: NAME:1,3,224,224");
   AddCommonOptions(app, options->common, "jqs");
   app.footer("Example: rlc simplify model.onnx -o simple.onnx --check 3");
-  return [options] { return Run(*options); };
+  return [options] { return RunSimplify(*options); };
 }
 
 }  // namespace rlc

@@ -97,14 +97,14 @@ Expected<PpoOptions> PpoFromJson(const Json& json) {
 
 // What one rollout keeps of each step is mostly its mask.
 Expected<void> CheckMemory(const TrainRequest& request) {
-  constexpr double kMostBytes = 4e9;
+  constexpr double kMaxRolloutBytes = 4e9;
   const double actions = kLayerActionTypes * static_cast<double>(request.catalogue.layers.size());
-  const double steps = std::max(request.ppo.n_steps, request.ppo.num_envs);
-  if (steps * actions > kMostBytes) {
+  const double rollout = std::max(request.ppo.n_steps, request.ppo.num_envs);
+  if (rollout * actions > kMaxRolloutBytes) {
     return MakeError(
         ErrorKind::kInvalidInput,
         "n_steps {} with {} layers needs {:.1f} GB for one rollout, at most {:.0f} are supported; ask for fewer steps",
-        request.ppo.n_steps, request.catalogue.layers.size(), steps * actions / 1e9, kMostBytes / 1e9);
+        request.ppo.n_steps, request.catalogue.layers.size(), rollout * actions / 1e9, kMaxRolloutBytes / 1e9);
   }
   return {};
 }

@@ -10,7 +10,9 @@
 namespace rlc {
 namespace {
 
-constexpr size_t kMostFinalists = 3;  // beside the original and the exact model
+// Finalists, beside the original and the exact model.
+constexpr size_t kMostByEstimate = 2;
+constexpr size_t kMostSure = 3;
 constexpr size_t kMostCredits = 10;
 
 Expected<Model> ModelOf(OptimizeRun& run, const Plan& plan) { return ApplyPlan(run.model, plan, run.services->get()); }
@@ -27,16 +29,35 @@ Expected<Finalist> MakeFinalist(OptimizeRun& run, const Candidate& candidate) {
   return finalist;
 }
 
-// The best trials within the limit, best first, without the empty candidate.
+// Within the limit even at the upper bound of its drop.
+bool SurelyWithin(const SearchTrial& trial, double max_drop) {
+  return trial.costs && (!trial.costs->drop || trial.costs->drop->high <= max_drop);
+}
+
+// What to look at on the final split, without the empty candidate: the best trials within the limit by their estimates,
+// which may turn out to be over it, then the best of those that are surely within it, then the first that was tried
+// (the usual recipe).
 std::vector<const SearchTrial*> BestTrials(const OptimizeRun& run) {
-  std::vector<const SearchTrial*> best;
+  const double max_drop = run.request.max_drop;
+  std::vector<const SearchTrial*> within;
   for (const SearchTrial& trial : run.search.trials) {
-    if (!trial.candidate.empty() && BetterTrial(trial, SearchTrial{}, run.request.max_drop)) best.push_back(&trial);
+    if (!trial.candidate.empty() && BetterTrial(trial, SearchTrial{}, max_drop)) within.push_back(&trial);
   }
-  std::stable_sort(best.begin(), best.end(), [&](const SearchTrial* a, const SearchTrial* b) {
-    return BetterTrial(*a, *b, run.request.max_drop);
-  });
-  best.resize(std::min(best.size(), kMostFinalists));
+  std::vector<const SearchTrial*> sorted = within;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const SearchTrial* a, const SearchTrial* b) { return BetterTrial(*a, *b, max_drop); });
+  std::vector<const SearchTrial*> best;
+  const auto add = [&](const SearchTrial* trial) {
+    if (std::find(best.begin(), best.end(), trial) == best.end()) best.push_back(trial);
+  };
+  for (const SearchTrial* trial : sorted) {
+    if (best.size() < kMostByEstimate) add(trial);
+  }
+  size_t sure = 0;
+  for (const SearchTrial* trial : sorted) {
+    if (SurelyWithin(*trial, max_drop) && sure++ < kMostSure) add(trial);
+  }
+  if (!within.empty()) add(within.front());
   return best;
 }
 
@@ -94,9 +115,15 @@ Expected<void> CheckOnFinalSplit(OptimizeRun& run) {
   return {};
 }
 
+// Exact rewrites compute the same function, so few samples are no reason against them: only a drop that is there is.
+bool KeepsLimit(const OptimizeRun& run, const Finalist& finalist) {
+  const double drop = finalist.candidate.empty() ? finalist.final_drop->value : finalist.final_drop->high;
+  return drop <= run.request.max_drop;
+}
+
 bool Acceptable(const OptimizeRun& run, const Finalist& finalist) {
   return !finalist.original && finalist.timing.change == Change::kFaster && finalist.final_drop &&
-         finalist.final_drop->high <= run.request.max_drop;
+         KeepsLimit(run, finalist);
 }
 
 void Choose(OptimizeRun& run) {
@@ -112,7 +139,7 @@ void Choose(OptimizeRun& run) {
     const Finalist& best = run.finalists[static_cast<size_t>(run.winner)];
     const bool faster =
         finalist.timing.change == Change::kFaster && finalist.timing.ratio.value < best.timing.ratio.value;
-    if (faster && finalist.final_drop && finalist.final_drop->high > run.request.max_drop) {
+    if (faster && finalist.final_drop && !KeepsLimit(run, finalist)) {
       run.reason = fmt::format(
           "a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}",
           FormatRatio(1 / finalist.timing.ratio.value), FormatPoints(finalist.final_drop->value),

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TrainRequest SmallRequest() {
+TrainRequest BriefRequest() {
   TrainRequest request = SyntheticRequest(6, 1);
   request.ppo.total_timesteps = 256;
   request.ppo.n_steps = 128;
@@ -47,7 +47,7 @@ TEST_F(TrainerTest, LeavesPolicyCurveEventsCheckpointAndSummary) {
   int rows = 0;
   TrainHooks hooks = Hooks();
   hooks.progress = [&](int64_t timesteps, double) { EXPECT_EQ(timesteps, 128 * ++rows); };
-  const auto summary = Train(SmallRequest(), Path("out"), hooks);
+  const auto summary = Train(BriefRequest(), Path("out"), hooks);
   ASSERT_THAT(summary, IsOk());
   EXPECT_EQ(rows, 2);
   EXPECT_EQ(summary->timesteps, 256);
@@ -66,7 +66,7 @@ TEST_F(TrainerTest, LeavesPolicyCurveEventsCheckpointAndSummary) {
 }
 
 TEST_F(TrainerTest, SameSeedSamePolicy) {
-  TrainRequest request = SmallRequest();
+  TrainRequest request = BriefRequest();
   ASSERT_THAT(Train(request, Path("one"), Hooks()), IsOk());
   ASSERT_THAT(Train(request, Path("two"), Hooks()), IsOk());
   request.ppo.seed = 1;
@@ -77,7 +77,7 @@ TEST_F(TrainerTest, SameSeedSamePolicy) {
 }
 
 TEST_F(TrainerTest, ResumesWhereItEnded) {
-  TrainRequest request = SmallRequest();
+  TrainRequest request = BriefRequest();
   ASSERT_THAT(Train(request, Path("first"), Hooks()), IsOk());
   request.resume_from = Path("first/checkpoint.pt");
   // Nothing left to do: the network that comes out is the one that went in.
@@ -95,21 +95,21 @@ TEST_F(TrainerTest, ResumesWhereItEnded) {
 }
 
 TEST_F(TrainerTest, RefusesBadCheckpoints) {
-  TrainRequest request = SmallRequest();
+  TrainRequest request = BriefRequest();
   request.resume_from = Path("gone.pt");
   EXPECT_THAT(Train(request, Path("out"), Hooks()), IsErrorOf(ErrorKind::kInvalidInput, HasSubstr("gone.pt")));
   ASSERT_THAT(WriteFileAtomically(Path("noise.pt"), "this is no checkpoint"), IsOk());
   request.resume_from = Path("noise.pt");
   EXPECT_THAT(Train(request, Path("out"), Hooks()), IsErrorOf(ErrorKind::kInvalidInput, HasSubstr("noise.pt")));
   TrainRequest other = SyntheticRequest(9, 1);
-  other.ppo = SmallRequest().ppo;
+  other.ppo = BriefRequest().ppo;
   ASSERT_THAT(Train(other, Path("other"), Hooks()), IsOk());
   request.resume_from = Path("other/checkpoint.pt");
   EXPECT_THAT(Train(request, Path("out"), Hooks()), IsErrorOf(ErrorKind::kInvalidInput, HasSubstr("parameters")));
 }
 
 TEST_F(TrainerTest, StopsAfterTheUpdateInHandWithEverythingWritten) {
-  TrainRequest request = SmallRequest();
+  TrainRequest request = BriefRequest();
   request.ppo.total_timesteps = 1'000'000;
   std::atomic<bool> stop = false;
   TrainHooks hooks = Hooks();
@@ -125,7 +125,7 @@ TEST_F(TrainerTest, StopsAfterTheUpdateInHandWithEverythingWritten) {
 }
 
 TEST_F(TrainerTest, SaysWhenTheFolderCannotBeWritten) {
-  EXPECT_THAT(Train(SmallRequest(), "/proc/none/out", Hooks()),
+  EXPECT_THAT(Train(BriefRequest(), "/proc/none/out", Hooks()),
               IsErrorOf(ErrorKind::kUnavailable, HasSubstr("/proc/none")));
 }
 
