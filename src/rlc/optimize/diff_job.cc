@@ -42,7 +42,8 @@ Items ModelItems(const Model& model) {
                                    function.overload.empty() ? "" : " overload " + function.overload),
                        ContentHash(function.bytes).substr(0, 8));
   }
-  items.emplace_back("metadata and doc strings", ContentHash(model.extra).substr(0, 8));
+  items.emplace_back("header (producer, metadata, doc string, list of operator sets)",
+                     ContentHash(model.extra).substr(0, 8));
   return items;
 }
 
