@@ -14,6 +14,7 @@
 #include "rlc/measure/fingerprint.h"
 #include "rlc/measure/measured_evaluator.h"
 #include "rlc/optimize/data_setup.h"
+#include "rlc/optimize/finalists.h"
 #include "rlc/optimize/optimize_job.h"
 #include "rlc/optimize/run_trainer.h"
 #include "rlc/optimize/services.h"
@@ -26,17 +27,6 @@ namespace rlc {
 struct PhaseTime {
   std::string name;
   double seconds = 0;
-};
-
-// One verified candidate: timed afresh beside the original.
-struct Finalist {
-  Candidate candidate;
-  bool original = false;  // nothing applied at all
-  std::string description;
-  std::string path;  // of its file, in the run's folder
-  int64_t file_bytes = 0;
-  Timing timing;
-  std::optional<Estimate> search_drop, final_drop;
 };
 
 // What one action (or group of actions) of the winner is worth: time of the winner without it / time of the winner.

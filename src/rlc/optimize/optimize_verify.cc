@@ -10,9 +10,6 @@
 namespace rlc {
 namespace {
 
-// Finalists, beside the original and the exact model.
-constexpr size_t kMostByEstimate = 2;
-constexpr size_t kMostSure = 3;
 constexpr size_t kMostCredits = 10;
 
 Expected<Model> ModelOf(OptimizeRun& run, const Plan& plan) { return ApplyPlan(run.model, plan, run.services->get()); }
@@ -29,38 +26,6 @@ Expected<Finalist> MakeFinalist(OptimizeRun& run, const Candidate& candidate) {
   return finalist;
 }
 
-// Within the limit even at the upper bound of its drop.
-bool SurelyWithin(const SearchTrial& trial, double max_drop) {
-  return trial.costs && (!trial.costs->drop || trial.costs->drop->high <= max_drop);
-}
-
-// What to look at on the final split, without the empty candidate: the best trials within the limit by their estimates,
-// which may turn out to be over it, then the best of those that are surely within it, then the first that was tried
-// (the usual recipe).
-std::vector<const SearchTrial*> BestTrials(const OptimizeRun& run) {
-  const double max_drop = run.request.max_drop;
-  std::vector<const SearchTrial*> within;
-  for (const SearchTrial& trial : run.search.trials) {
-    if (!trial.candidate.empty() && BetterTrial(trial, SearchTrial{}, max_drop)) within.push_back(&trial);
-  }
-  std::vector<const SearchTrial*> sorted = within;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const SearchTrial* a, const SearchTrial* b) { return BetterTrial(*a, *b, max_drop); });
-  std::vector<const SearchTrial*> best;
-  const auto add = [&](const SearchTrial* trial) {
-    if (std::find(best.begin(), best.end(), trial) == best.end()) best.push_back(trial);
-  };
-  for (const SearchTrial* trial : sorted) {
-    if (best.size() < kMostByEstimate) add(trial);
-  }
-  size_t sure = 0;
-  for (const SearchTrial* trial : sorted) {
-    if (SurelyWithin(*trial, max_drop) && sure++ < kMostSure) add(trial);
-  }
-  if (!within.empty()) add(within.front());
-  return best;
-}
-
 Expected<void> GatherFinalists(OptimizeRun& run) {
   Finalist original;
   original.original = true;
@@ -72,7 +37,7 @@ Expected<void> GatherFinalists(OptimizeRun& run) {
   RLC_ASSIGN_OR_RETURN(Finalist exact, MakeFinalist(run, {}));
   exact.search_drop = run.exact_costs.drop;
   run.finalists.push_back(std::move(exact));
-  for (const SearchTrial* trial : BestTrials(run)) {
+  for (const SearchTrial* trial : BestTrials(run.search.trials, run.request.max_drop)) {
     RLC_ASSIGN_OR_RETURN(Finalist finalist, MakeFinalist(run, trial->candidate));
     finalist.search_drop = trial->costs->drop;
     run.finalists.push_back(std::move(finalist));
@@ -113,41 +78,6 @@ Expected<void> CheckOnFinalSplit(OptimizeRun& run) {
     finalist.final_drop = accuracy.drop;
   }
   return {};
-}
-
-// Exact rewrites compute the same function, so few samples are no reason against them: only a drop that is there is.
-bool KeepsLimit(const OptimizeRun& run, const Finalist& finalist) {
-  const double drop = finalist.candidate.empty() ? finalist.final_drop->value : finalist.final_drop->high;
-  return drop <= run.request.max_drop;
-}
-
-bool Acceptable(const OptimizeRun& run, const Finalist& finalist) {
-  return !finalist.original && finalist.timing.change == Change::kFaster && finalist.final_drop &&
-         KeepsLimit(run, finalist);
-}
-
-void Choose(OptimizeRun& run) {
-  run.winner = 0;
-  for (size_t i = 1; i < run.finalists.size(); ++i) {
-    const Finalist& finalist = run.finalists[i];
-    if (!Acceptable(run, finalist)) continue;
-    const Finalist& best = run.finalists[static_cast<size_t>(run.winner)];
-    if (run.winner == 0 || finalist.timing.ratio.value < best.timing.ratio.value) run.winner = static_cast<int>(i);
-  }
-  for (size_t i = 1; i < run.finalists.size(); ++i) {
-    const Finalist& finalist = run.finalists[i];
-    const Finalist& best = run.finalists[static_cast<size_t>(run.winner)];
-    const bool faster =
-        finalist.timing.change == Change::kFaster && finalist.timing.ratio.value < best.timing.ratio.value;
-    if (faster && finalist.final_drop && !KeepsLimit(run, finalist)) {
-      run.reason = fmt::format(
-          "a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}",
-          FormatRatio(1 / finalist.timing.ratio.value), FormatPoints(finalist.final_drop->value),
-          FormatPoints(finalist.final_drop->high), FormatPoints(run.request.max_drop));
-    }
-  }
-  if (run.winner == 0 && run.reason.empty())
-    run.reason = "nothing that was tried is faster than the original, outside the noise";
 }
 
 // Plans of the winner with one part left out: its own actions first, then the exact rules that applied.
@@ -238,7 +168,9 @@ Expected<void> VerifyAndWrite(OptimizeRun& run) {
   RLC_RETURN_IF_ERROR(TimeFinalists(run));
   Report(ProgressOf(run), {"final split", 0, std::nullopt, 0, ""});
   RLC_RETURN_IF_ERROR(CheckOnFinalSplit(run));
-  Choose(run);
+  const Choice choice = Choose(run.finalists, run.request.max_drop);
+  run.winner = choice.winner;
+  run.reason = choice.reason;
   if (run.winner != 0 && !run.request.stop.StopRequested()) {
     Report(ProgressOf(run), {"credits", 0, std::nullopt, 0, ""});
     if (const auto credited = CreditParts(run); !credited) {

@@ -1,0 +1,47 @@
+// The last round of rlc optimize as pure decisions: which trials are looked at again, and which of them is written.
+#ifndef RLC_OPTIMIZE_FINALISTS_H_
+#define RLC_OPTIMIZE_FINALISTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rlc/measure/timing.h"
+#include "rlc/search/method.h"
+
+namespace rlc {
+
+// One verified candidate: timed afresh beside the original.
+struct Finalist {
+  Candidate candidate;
+  bool original = false;  // nothing applied at all
+  std::string description;
+  std::string path;  // of its file, in the run's folder
+  int64_t file_bytes = 0;
+  Timing timing;
+  std::optional<Estimate> search_drop, final_drop;
+
+  bool exact_only() const { return !original && candidate.empty(); }
+};
+
+// What to look at on the final split, without the empty candidate: the two best trials within the limit by their
+// estimates, which may turn out to be over it; the three best of those that are surely within it; the first that was
+// tried (the usual recipe). In this order, none twice; pointers into `trials`.
+std::vector<const SearchTrial*> BestTrials(const std::vector<SearchTrial>& trials, double max_drop);
+
+// Exact rewrites compute the same function, so few samples are no reason against them: only a drop that is there is.
+// Everything else keeps the limit when its drop does even at its upper end. False without a drop.
+bool KeepsLimit(const Finalist& finalist, double max_drop);
+
+struct Choice {
+  int winner = 0;      // index into the finalists; 0: the original stays
+  std::string reason;  // why it is not something faster; empty: nothing was
+};
+
+// The fastest that keeps the limit and is faster than the original outside the noise. finalists[0] is the original.
+Choice Choose(const std::vector<Finalist>& finalists, double max_drop);
+
+}  // namespace rlc
+
+#endif  // RLC_OPTIMIZE_FINALISTS_H_
