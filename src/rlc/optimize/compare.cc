@@ -15,6 +15,19 @@ double Deviation(const Tensor& reference, const Tensor& actual) {
   return a && b ? RelativeRms(*a, *b, kExactFloor) : kIncomparable;
 }
 
+OutputDeviation Largest(const std::vector<OutputDeviation>& deviations) {
+  OutputDeviation largest;
+  for (const OutputDeviation& output : deviations) {
+    if (largest.name.empty() || output.relative_rms > largest.relative_rms) largest = output;
+  }
+  return largest;
+}
+
+std::string DescribeDeviation(const OutputDeviation& output) {
+  return fmt::format("output '{}' deviates by {:.3g} (relative RMS, at most {:.0e} expected)", output.name,
+                     output.relative_rms, kExactTolerance);
+}
+
 Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
                                                      const CompareInputs& inputs) {
   SessionOptions options;
@@ -25,8 +38,10 @@ Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, st
   std::vector<OutputDeviation> deviations;
   for (const InterfaceValue& output : old_session.outputs()) deviations.push_back({output.name, 0});
   for (int run = 0; run < inputs.runs(); ++run) {
-    std::vector<NamedTensor> feed = inputs.own;
-    if (run < inputs.random_runs) {
+    std::vector<NamedTensor> feed;
+    if (run >= inputs.random_runs) {
+      feed = inputs.own[static_cast<size_t>(run - inputs.random_runs)];
+    } else {
       // The new model's interface may have fixed sizes where the old one's had names.
       RLC_ASSIGN_OR_RETURN(feed,
                            RandomInputs(new_session.inputs(), inputs.shapes, inputs.seed + static_cast<uint64_t>(run),

@@ -32,14 +32,20 @@ struct CompareInputs {
   RunShapes shapes = {};
   std::map<std::string, int64_t> bounds = {};  // of integers, see IntegerBounds
   uint64_t seed = 0;
-  std::vector<NamedTensor> own = {};  // the user's; one more run, unless empty
+  std::vector<std::vector<NamedTensor>> own = {};  // the user's, one more run each
 
-  int runs() const { return random_runs + (own.empty() ? 0 : 1); }
+  int runs() const { return random_runs + static_cast<int>(own.size()); }
 };
 
 // Runs both models (bytes of self-contained ONNX files). Error: one of them does not load or run.
 Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, std::string_view after,
                                                      const CompareInputs& inputs);
+
+// The output that deviates most; without outputs there is none that deviates.
+OutputDeviation Largest(const std::vector<OutputDeviation>& deviations);
+
+// "output 'y' deviates by 0.012 (relative RMS, at most 1e-04 expected)".
+std::string DescribeDeviation(const OutputDeviation& output);
 
 // Relative RMS of one output against another (with kExactFloor); infinity when they cannot be compared.
 double Deviation(const Tensor& reference, const Tensor& actual);

@@ -15,15 +15,25 @@ bool SurelyWithin(const SearchTrial& trial, double max_drop) {
   return trial.costs && (!trial.costs->drop || trial.costs->drop->high <= max_drop);
 }
 
+bool SameOutputs(const Finalist& finalist) {
+  return finalist.deviation && finalist.deviation->relative_rms <= kExactTolerance;
+}
+
 bool IsFaster(const Finalist& finalist) {
   return !finalist.original && finalist.timing.change == Change::kFaster && finalist.final_drop;
 }
 
 std::string WhyNot(const Finalist& finalist, double max_drop) {
+  const std::string speed = FormatRatio(1 / finalist.timing.ratio.value);
+  if (finalist.exact_only() && finalist.deviation && !SameOutputs(finalist)) {
+    return fmt::format("a model {} as fast was refused: {}", speed, DescribeDeviation(*finalist.deviation));
+  }
+  if (finalist.exact_only() && !finalist.deviation) {
+    return fmt::format("a model {} as fast was refused: its outputs could not be compared with the original's", speed);
+  }
   return fmt::format(
-      "a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}",
-      FormatRatio(1 / finalist.timing.ratio.value), FormatPoints(finalist.final_drop->value),
-      FormatPoints(finalist.final_drop->high), FormatPoints(max_drop));
+      "a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}", speed,
+      FormatPoints(finalist.final_drop->value), FormatPoints(finalist.final_drop->high), FormatPoints(max_drop));
 }
 
 }  // namespace
@@ -53,7 +63,7 @@ std::vector<const SearchTrial*> BestTrials(const std::vector<SearchTrial>& trial
 
 bool KeepsLimit(const Finalist& finalist, double max_drop) {
   if (!finalist.final_drop) return false;
-  if (finalist.exact_only()) return finalist.final_drop->value <= max_drop;
+  if (finalist.exact_only()) return finalist.final_drop->value <= max_drop && SameOutputs(finalist);
   return finalist.final_drop->high <= max_drop;
 }
 

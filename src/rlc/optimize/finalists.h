@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rlc/measure/timing.h"
+#include "rlc/optimize/compare.h"
 #include "rlc/search/method.h"
 
 namespace rlc {
@@ -21,6 +22,8 @@ struct Finalist {
   int64_t file_bytes = 0;
   Timing timing;
   std::optional<Estimate> search_drop, final_drop;
+  // Exact rewrites only: the output that deviates most from the original's, optimizations off; nothing: not compared.
+  std::optional<OutputDeviation> deviation;
 
   bool exact_only() const { return !original && candidate.empty(); }
 };
@@ -30,8 +33,9 @@ struct Finalist {
 // tried (the usual recipe). In this order, none twice; pointers into `trials`.
 std::vector<const SearchTrial*> BestTrials(const std::vector<SearchTrial>& trials, double max_drop);
 
-// Exact rewrites compute the same function, so few samples are no reason against them: only a drop that is there is.
-// Everything else keeps the limit when its drop does even at its upper end. False without a drop.
+// Exact rewrites keep the limit when no drop is there (few samples are no reason against the same function) and their
+// outputs are the original's; everything else when the drop is within the limit even at its upper end. False without a
+// drop.
 bool KeepsLimit(const Finalist& finalist, double max_drop);
 
 struct Choice {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace rlc {
 namespace {
 
@@ -80,7 +82,11 @@ Finalist Faster(Candidate candidate, double ratio, double drop, double highest_d
   return finalist;
 }
 
-Finalist FasterExact(double ratio, double drop, double highest_drop) { return Faster({}, ratio, drop, highest_drop); }
+Finalist FasterExact(double ratio, double drop, double highest_drop, double deviation = 1e-7) {
+  Finalist finalist = Faster({}, ratio, drop, highest_drop);
+  finalist.deviation = OutputDeviation{"y", deviation};
+  return finalist;
+}
 
 TEST(KeepsLimit, AsksTheUpperEndOfWhatChangesTheFunction) {
   EXPECT_TRUE(KeepsLimit(Faster({0}, 0.5, 0.001, 0.01), kMaxDrop));
@@ -90,6 +96,15 @@ TEST(KeepsLimit, AsksTheUpperEndOfWhatChangesTheFunction) {
 TEST(KeepsLimit, AsksThePointEstimateOfExactRewrites) {
   EXPECT_TRUE(KeepsLimit(FasterExact(0.5, 0.01, 0.2), kMaxDrop));
   EXPECT_FALSE(KeepsLimit(FasterExact(0.5, 0.011, 0.2), kMaxDrop));
+}
+
+TEST(KeepsLimit, WantsExactRewritesToComputeTheSame) {
+  EXPECT_TRUE(KeepsLimit(FasterExact(0.5, 0, 0, kExactTolerance), kMaxDrop));
+  EXPECT_FALSE(KeepsLimit(FasterExact(0.5, 0, 0, 2 * kExactTolerance), kMaxDrop)) << "whatever the accuracy says";
+  EXPECT_FALSE(KeepsLimit(FasterExact(0.5, 0, 0, std::numeric_limits<double>::infinity()), kMaxDrop));
+  Finalist unknown = FasterExact(0.5, 0, 0);
+  unknown.deviation.reset();
+  EXPECT_FALSE(KeepsLimit(unknown, kMaxDrop));
 }
 
 TEST(KeepsLimit, NeedsADrop) {
@@ -110,6 +125,17 @@ TEST(Choose, SaysWhatFasterOneFailed) {
   EXPECT_EQ(choice.winner, 1);
   EXPECT_THAT(choice.reason, HasSubstr("a model 2.00x as fast failed on the final split"));
   EXPECT_THAT(choice.reason, HasSubstr("0.20 points may be as large as 2.00 points, the limit is 1.00 points"));
+}
+
+TEST(Choose, SaysThatExactRewritesWereNot) {
+  Finalist exact = FasterExact(0.5, 0, 0, 0.25);
+  const Choice wrong = Choose({Original(), exact}, kMaxDrop);
+  EXPECT_EQ(wrong.winner, 0);
+  EXPECT_THAT(wrong.reason, HasSubstr("2.00x as fast was refused: output 'y' deviates by 0.25"));
+  exact.deviation.reset();
+  const Choice unknown = Choose({Original(), exact}, kMaxDrop);
+  EXPECT_EQ(unknown.winner, 0);
+  EXPECT_THAT(unknown.reason, HasSubstr("could not be compared"));
 }
 
 TEST(Choose, KeepsTheOriginalWhenNothingIsFasterOutsideTheNoise) {

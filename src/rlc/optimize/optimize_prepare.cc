@@ -121,7 +121,7 @@ Expected<void> BuildActions(OptimizeRun& run) {
   run.features = std::make_unique<GraphFeatures>(prepared.graph);
   RLC_ASSIGN_OR_RETURN(run.evaluator, MakeEvaluator(run, /*reuse=*/true));
   RLC_ASSIGN_OR_RETURN(run.exact_costs, run.evaluator->Evaluate({}));
-  if (run.exact_costs.ratio.high < 1) RLC_RETURN_IF_ERROR(KeepBest(run, {}));
+  if (run.exact_costs.ratio.high < 1 && ExactOutputsAreSame(run)) RLC_RETURN_IF_ERROR(KeepBest(run, {}));
   return {};
 }
 

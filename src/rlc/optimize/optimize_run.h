@@ -62,6 +62,8 @@ struct OptimizeRun {
   size_t calibration_rows = 0;
   std::unique_ptr<MeasuredEvaluator> evaluator;
   Costs exact_costs;  // of the empty candidate
+  bool exact_compared = false;
+  std::optional<OutputDeviation> exact_deviation;  // nothing: not compared, or that failed
 
   // learn and search
   std::unique_ptr<Surrogate> surrogate;
@@ -90,6 +92,9 @@ Expected<std::unique_ptr<MeasuredEvaluator>> MakeEvaluator(const OptimizeRun& ru
 Expected<void> Prepare(OptimizeRun& run);
 // Applies the exact rewrites, calibrates, lists all actions, measures the exact model; writes it if it is faster.
 Expected<void> BuildActions(OptimizeRun& run);
+// Whether the exact model's outputs are the original's, up to rounding: on a few samples for calibration and search (or
+// random inputs, without data), optimizations off. Asked once; a warning says what is wrong. docs/adr/0007
+bool ExactOutputsAreSame(OptimizeRun& run);
 // Measures tables and sensitivities, trains or loads the policy, searches.
 Expected<void> SearchActions(OptimizeRun& run);
 // Parts of SearchActions: tables and sensitivities into run.surrogate; a policy trained on them.

@@ -76,6 +76,10 @@ Expected<void> CheckOnFinalSplit(OptimizeRun& run) {
     if (finalist.original || finalist.timing.change != Change::kFaster) continue;
     RLC_ASSIGN_OR_RETURN(const Accuracy accuracy, judge.Judge(finalist.path));
     finalist.final_drop = accuracy.drop;
+    if (finalist.exact_only()) {
+      ExactOutputsAreSame(run);
+      finalist.deviation = run.exact_deviation;
+    }
   }
   return {};
 }

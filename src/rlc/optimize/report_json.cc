@@ -1,6 +1,7 @@
 // report.json: what an optimization found, for people and programs. Schema: docs/report-schema.md.
 
 #include <algorithm>
+#include <cmath>
 
 #include "rlc/base/format.h"
 #include "rlc/optimize/optimize_run.h"
@@ -66,6 +67,12 @@ Json TrialsOf(const OptimizeRun& run) {
   return trials;
 }
 
+// Largest relative RMS of an output; null also when the outputs cannot be compared at all.
+Json DeviationOf(const Finalist& finalist) {
+  if (!finalist.deviation || !std::isfinite(finalist.deviation->relative_rms)) return {};
+  return finalist.deviation->relative_rms;
+}
+
 Json FinalistsOf(const OptimizeRun& run) {
   Json finalists = Json::array();
   for (size_t i = 0; i < run.finalists.size(); ++i) {
@@ -77,6 +84,7 @@ Json FinalistsOf(const OptimizeRun& run) {
                          {"bytes", finalist.file_bytes},
                          {"search_drop", OptionalEstimate(finalist.search_drop)},
                          {"final_drop", OptionalEstimate(finalist.final_drop)},
+                         {"deviation", DeviationOf(finalist)},
                          {"winner", static_cast<int>(i) == run.winner}});
   }
   return finalists;

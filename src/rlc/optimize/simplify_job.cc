@@ -34,24 +34,20 @@ Expected<CheckResult> CheckSame(const Model& before, const Model& after, const S
                           .bounds = IntegerBounds(before.graph),
                           .seed = request.seed};
   if (!request.check_inputs.empty()) {
-    RLC_ASSIGN_OR_RETURN(inputs.own, OwnInputs(before, request.check_inputs));
+    RLC_ASSIGN_OR_RETURN(std::vector<NamedTensor> own, OwnInputs(before, request.check_inputs));
+    inputs.own.push_back(std::move(own));
   }
   RLC_ASSIGN_OR_RETURN(const std::string old_bytes, SerializeModel(before));
   RLC_ASSIGN_OR_RETURN(const std::string new_bytes, SerializeModel(after));
   RLC_ASSIGN_OR_RETURN(const auto deviations, CompareModels(old_bytes, new_bytes, inputs));
-  CheckResult result;
-  result.runs = inputs.runs();
-  for (const OutputDeviation& output : deviations) {
-    if (!(output.relative_rms <= kExactTolerance)) {
-      return MakeError(
-          ErrorKind::kCheckFailed,
-          "{}: output '{}' deviates by {:.3g} (relative RMS, at most {:.0e} expected); nothing was written. Please "
-          "report this model; --skip RULE leaves a rule out, --explain lists what was applied",
-          request.input, output.name, output.relative_rms, kExactTolerance);
-    }
-    result.largest_relative_rms = std::max(result.largest_relative_rms, output.relative_rms);
+  const OutputDeviation largest = Largest(deviations);
+  if (largest.relative_rms > kExactTolerance) {
+    return MakeError(ErrorKind::kCheckFailed,
+                     "{}: {}; nothing was written. Please report this model; --skip RULE leaves a rule out, --explain "
+                     "lists what was applied",
+                     request.input, DescribeDeviation(largest));
   }
-  return result;
+  return CheckResult{inputs.runs(), largest.relative_rms};
 }
 
 // The bytes of an unchanged, self-contained model, so that they can be written back as they were; nothing for others.
