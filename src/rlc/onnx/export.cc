@@ -168,6 +168,13 @@ Expected<void> WriteChunks(const Chunks& chunks, AtomicFile& file) {
 
 }  // namespace
 
+std::string SerializeHeader(const Model& model) {
+  onnx::ModelProto proto;
+  proto.ParseFromString(model.extra);
+  proto.clear_opset_import();
+  return proto.SerializeAsString();
+}
+
 Expected<std::string> SerializeModel(const Model& model) {
   RLC_ASSIGN_OR_RETURN(const Chunks chunks, ModelToChunks(model, nullptr));
   if (chunks.size() > kMaxBytes) return TooLarge();

@@ -13,6 +13,10 @@ namespace rlc {
 // WriteModel can then put the weights into a file of their own.
 Expected<std::string> SerializeModel(const Model& model);
 
+// What a file says of itself: producer, doc string, metadata, training information. Without versions, operator sets,
+// graph and functions. For comparing; not a file.
+std::string SerializeHeader(const Model& model);
+
 struct WriteOptions {
   // Weights of 1 KB and more go to NAME.data beside the model (NAME: the model's file name). Happens by itself when the
   // model would exceed 2 GB.

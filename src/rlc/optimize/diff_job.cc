@@ -6,6 +6,7 @@
 #include "rlc/base/hash.h"
 #include "rlc/ir/hash.h"
 #include "rlc/ir/text.h"
+#include "rlc/onnx/export.h"
 #include "rlc/onnx/import.h"
 
 namespace rlc {
@@ -42,8 +43,7 @@ Items ModelItems(const Model& model) {
                                    function.overload.empty() ? "" : " overload " + function.overload),
                        ContentHash(function.bytes).substr(0, 8));
   }
-  items.emplace_back("header (producer, metadata, doc string, list of operator sets)",
-                     ContentHash(model.extra).substr(0, 8));
+  items.emplace_back("header (producer, metadata, doc string)", ContentHash(SerializeHeader(model)).substr(0, 8));
   return items;
 }
 

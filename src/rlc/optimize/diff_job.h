@@ -24,8 +24,8 @@ struct DiffResult {
   std::vector<Difference> interface;  // inputs and outputs, with types, and their order
   std::vector<Difference> nodes;      // by name of the first output, as text; in the order of the models
   std::vector<Difference> constants;  // by name; type, shape and a hash of the contents
-  // Nothing at all differs, as far as rlc looks: not names and doc strings of nodes and values, or
-  // the order of independent nodes.
+  // Nothing at all differs, as far as rlc looks: not names and doc strings of nodes and values, or the order of
+  // independent nodes and of the list of operator sets.
   bool same() const { return model.empty() && interface.empty() && nodes.empty() && constants.empty(); }
 };
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "rlc/ir/text.h"
+#include "rlc/onnx/export.h"
+#include "rlc/onnx/import.h"
 
 namespace rlc {
 namespace {
@@ -40,6 +42,29 @@ TEST(Diff, NamesWhatChanged) {
   EXPECT_THAT(result.nodes[1].after, HasSubstr("Abs"));
   EXPECT_THAT(result.constants, ElementsAre(Field(&Difference::name, "b")));
   EXPECT_THAT(ToText(result), HasSubstr("- z = Neg(h)\n+ z = Abs(x)\n"));
+}
+
+// As from a file, whose header lists the operator sets.
+Model Reread(const Model& model) {
+  auto back = ParseModel(SerializeModel(model).value(), "model.onnx", "");
+  EXPECT_TRUE(back) << back.error().message;
+  return *std::move(back);
+}
+
+TEST(Diff, NamesOperatorSetsAndNotTheHeaderThatListsThem) {
+  const Model before = Reread(Parse("<opset 17> graph g (float[2] x) => (float[2] y) { y = Relu(x) }"));
+  const Model after = Reread(Parse("<opset 18> graph g (float[2] x) => (float[2] y) { y = Relu(x) }"));
+  EXPECT_THAT(Diff(before, after).model, ElementsAre(Field(&Difference::name, "opset")));
+  Model foreign = before;
+  foreign.graph.SetOpset("org.example", 3);
+  EXPECT_THAT(Diff(before, Reread(foreign)).model, ElementsAre(Field(&Difference::name, "opset of org.example")));
+}
+
+TEST(Diff, NamesTheHeader) {
+  const Model before = Reread(Parse("graph g (float[2] x) => (float[2] y) { y = Relu(x) }"));
+  Model after = before;
+  after.extra += "\x12\x03me!";  // ModelProto.producer_name
+  EXPECT_THAT(Diff(before, Reread(after)).model, ElementsAre(Field(&Difference::name, HasSubstr("header"))));
 }
 
 TEST(Diff, LooksIntoBodies) {
