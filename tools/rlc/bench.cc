@@ -3,6 +3,7 @@
 #include "command.h"
 #include "model_options.h"
 #include "rlc/optimize/bench_job.h"
+#include "rlc/optimize/ops_library.h"
 
 namespace rlc {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 struct BenchOptions {
   BenchRequest request;
   ShapeOptions shapes;
-  std::string level = "all", budget = "10s";
+  std::string level = "all", budget = "10s", ops_library;
   CommonOptions common;
 };
 
@@ -19,6 +20,8 @@ CommandResult RunBench(BenchOptions& options) {
   RLC_ASSIGN_OR_RETURN(request.shapes, options.shapes.Parse());
   RLC_ASSIGN_OR_RETURN(request.level, ParseOptLevel(options.level));
   RLC_ASSIGN_OR_RETURN(request.seconds, ParseDuration(options.budget, "--budget"));
+  request.ops_library = options.ops_library == "none" ? "" : options.ops_library;
+  if (options.ops_library.empty()) request.ops_library = FindOpsLibrary();
   request.threads = options.common.threads;
   request.seed = options.common.seed;
   request.stop = StopToken::OfProcess();
@@ -34,6 +37,9 @@ CommandRunner BenchCommand(CLI::App& app) {
   app.add_option("MODEL", options->request.models, "models; the first is the baseline")->required();
   app.add_option("--ort-level", options->level, "ONNX Runtime's optimizations: none, basic, extended, all")
       ->capture_default_str();
+  app.add_option("--ops-library", options->ops_library,
+                 "librlc_ops.so, for models with compiled regions; none: as a runtime without it runs them (default: "
+                 "the one beside rlc)");
   app.add_option("--budget", options->budget, "time to spend: 10s, 2m")->capture_default_str();
   options->shapes.Declare(app);
   AddCommonOptions(app, options->common, "jst");

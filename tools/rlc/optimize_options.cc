@@ -28,8 +28,10 @@ Expected<void> ParseBudget(const std::string& text, OptimizeRequest& request) {
 void OptimizeOptions::Declare(CLI::App& app) {
   app.add_option("--max-drop", max_drop, "largest accuracy drop: 1%, 0.5% or 0.005")->capture_default_str();
   app.add_option("--metric", request.metric, "top1, agreement, rms or cmd:'PROGRAM' (default: what suits the data)");
-  app.add_option("--actions", actions,
-                 "exact, portable, all, or a list of fuse, int8, prune (default: exact without --data)");
+  app.add_option(
+      "--actions", actions,
+      "exact, portable, all, or a list of fuse, int8, prune, region, winograd, bf16 (default: portable; exact without "
+      "--data)");
   app.add_option("--timesteps", request.timesteps, "of training, for method rl")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
       ->capture_default_str();

@@ -72,7 +72,7 @@ bool CanAdd(const Catalogue& catalogue, const Candidate& candidate, int entry);
 // Sorted and without duplicates, and with the folds that its quantizations need: equal sets give equal plans.
 Candidate Normalized(const Catalogue& catalogue, const Candidate& candidate);
 
-// Prologue, then fuse, prune, quantize, each by layer, then epilogue.
+// Prologue, then fuse, prune, quantize, each by layer, then epilogue. Without entries the operator set is not raised.
 Plan ToPlan(const Catalogue& catalogue, const Candidate& candidate, const std::string& model_hash);
 
 // "quantize layer3 u8s7, prune layer5 0.5"; "nothing" for the empty candidate.

@@ -64,6 +64,15 @@ TEST(Catalogue, PlanFoldsThenPrunesThenQuantizesEachByLayer) {
   EXPECT_EQ(plan.model_hash, "abc");
 }
 
+TEST(Catalogue, ExactRewritesAloneKeepTheOperatorSet) {
+  Catalogue catalogue = TwoLayers();
+  catalogue.epilogue.clear();
+  catalogue.prologue = {{"raise-opset", "13", {}}, {"simplify", "*", {}}};
+  ASSERT_EQ(ToPlan(catalogue, {}, "abc").actions.size(), 1U);
+  EXPECT_EQ(ToPlan(catalogue, {}, "abc").actions[0].rewrite, "simplify");
+  EXPECT_EQ(ToPlan(catalogue, {0}, "abc").actions[0].rewrite, "raise-opset");
+}
+
 TEST(Catalogue, DescribesCandidates) {
   EXPECT_EQ(Describe(TwoLayers(), {3, 0}), "fuse_conv_bn layer0, quantize layer1");
   EXPECT_EQ(Describe(TwoLayers(), {}), "nothing");

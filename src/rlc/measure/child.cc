@@ -162,7 +162,9 @@ Expected<void> WriteInputs(const std::string& path, std::span<const NamedTensor>
 
 namespace internal {
 
-std::map<std::string, MeasureJob> BuiltInJobs() { return {{"time", TimeJob}, {"run", RunJob}, {"energy", EnergyJob}}; }
+std::map<std::string, MeasureJob> BuiltInJobs() {
+  return {{"time", TimeJob}, {"run", RunJob}, {"energy", EnergyJob}, {"profile", ProfileJob}};
+}
 
 }  // namespace internal
 

@@ -11,6 +11,8 @@ namespace rlc::internal {
 
 std::map<std::string, MeasureJob> BuiltInJobs();
 
+Expected<Json> ProfileJob(const Json& request);  // region_profile.cc
+
 }  // namespace rlc::internal
 
 #endif  // RLC_MEASURE_CHILD_JOBS_H_

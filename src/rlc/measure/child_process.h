@@ -29,8 +29,8 @@ bool IsMeasureChild(int argc, char** argv);
 // The child's whole life: argv = {program, "measure-child", request file, reply file}. Returns the exit code.
 int MeasureChildMain(int argc, char** argv);
 
-// What a child can do; "time", "run" and "energy" are there (child.h). Others register in the main() that hands over,
-// before it does. The function runs in the child.
+// What a child can do; "time", "run" and "energy" are there (child.h), and "profile" (region_profile.h). Others
+// register in the main() that hands over, before it does. The function runs in the child.
 using MeasureJob = std::function<Expected<Json>(const Json& request)>;
 void RegisterMeasureJob(const std::string& name, MeasureJob job);
 

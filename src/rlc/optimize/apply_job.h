@@ -16,7 +16,9 @@ struct ApplyResult {
 
 // Reads model and plan, applies, writes. Error: the plan was made for another file (compares the content hash), or does
 // not apply (names the action).
-Expected<ApplyResult> ApplyFile(const std::string& model_path, const std::string& plan_path, const std::string& output);
+// `without_regions`: leaves out the plan's compiled regions, for runtimes without functions.
+Expected<ApplyResult> ApplyFile(const std::string& model_path, const std::string& plan_path, const std::string& output,
+                                bool without_regions = false);
 
 // Content hash of a model file, as plans record it.
 Expected<std::string> HashModelFile(const std::string& path);

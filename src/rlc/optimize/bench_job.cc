@@ -5,6 +5,7 @@
 #include "rlc/base/file.h"
 #include "rlc/base/format.h"
 #include "rlc/onnx/import.h"
+#include "rlc/optimize/ops_library.h"
 #include "rlc/optimize/summary.h"
 #include "rlc/ort/runtime.h"
 
@@ -42,7 +43,7 @@ Expected<BenchResult> BenchFiles(const BenchRequest& request) {
     }
     RLC_ASSIGN_OR_RETURN(const auto mapped, MappedFile::Open(path));
     result.file_bytes.push_back(static_cast<int64_t>(mapped->bytes().size()));
-    timed.push_back({path, path, request.level, {}});
+    timed.push_back({path, path, request.level, LibrariesFor(model, request.ops_library)});
   }
   RLC_ASSIGN_OR_RETURN(const auto inputs, RandomInputs(interface, request.shapes, request.seed));
   TimingOptions options;

@@ -21,7 +21,8 @@ struct BenchRequest {
   OptLevel level = OptLevel::kAll;
   RunShapes shapes;
   int threads = 1;
-  double seconds = 10;  // of timing, all models together
+  double seconds = 10;      // of timing, all models together
+  std::string ops_library;  // registered for models with compiled regions; empty: they run as plain functions
   uint64_t seed = 0;
   StopToken stop;
 };

@@ -99,9 +99,10 @@ void AddPrune(const Graph& graph, NodeId id, const CalibrationOutcome& calibrati
 }  // namespace
 
 Expected<ActionKinds> ParseActionKinds(std::string_view text) {
-  if (text == "exact") return ActionKinds{true, false, false};
-  if (text == "portable" || text == "all") return ActionKinds{true, true, true};
-  ActionKinds kinds{false, false, false};
+  if (text == "exact") return ActionKinds();
+  if (text == "portable") return ActionKinds{.int8 = true, .prune = true};
+  if (text == "all") return ActionKinds{.int8 = true, .prune = true, .region = true, .winograd = true, .bf16 = true};
+  ActionKinds kinds{.fuse = false};
   for (const std::string& word : SplitText(text, ',')) {
     if (word == "fuse") {
       kinds.fuse = true;
@@ -109,9 +110,17 @@ Expected<ActionKinds> ParseActionKinds(std::string_view text) {
       kinds.int8 = true;
     } else if (word == "prune") {
       kinds.prune = true;
+    } else if (word == "region") {
+      kinds.region = true;
+    } else if (word == "winograd") {
+      kinds.region = kinds.winograd = true;
+    } else if (word == "bf16") {
+      kinds.region = kinds.bf16 = true;
     } else {
       return MakeError(ErrorKind::kUsage,
-                       "--actions '{}': wanted exact, portable, all, or a comma list of fuse, int8, prune", word);
+                       "--actions '{}': wanted exact, portable, all, or a comma list of fuse, int8, prune, region, "
+                       "winograd, bf16",
+                       word);
     }
   }
   return kinds;

@@ -16,10 +16,14 @@ struct ActionKinds {
   bool fuse = true;  // exact rewrites
   bool int8 = false;
   bool prune = false;
-  bool approximate() const { return int8 || prune; }
+  bool region = false;    // compiled regions; they need librlc_ops.so where the model is used
+  bool winograd = false;  // in regions: 3x3 convolutions by Winograd's algorithm
+  bool bf16 = false;      // in regions: convolutions with operands rounded to bfloat16
+  bool approximate() const { return int8 || prune; }  // in the plain graph: what is calibrated and searched
 };
 
-// "exact", "portable", "all", or a comma list of fuse, int8, prune. Error, kUsage: an unknown word.
+// "exact", "portable" (fuse, int8, prune: what any runtime runs), "all" (and region, winograd, bf16), or a comma list
+// of these. Error, kUsage: an unknown word.
 Expected<ActionKinds> ParseActionKinds(std::string_view text);
 
 struct CatalogueOptions {

@@ -34,6 +34,7 @@ Expected<std::vector<OutputDeviation>> CompareModels(std::string_view before, st
   options.level = OptLevel::kNone;
   options.flush_denormals = false;
   RLC_ASSIGN_OR_RETURN(const Session old_session, Session::FromBytes(before, "the original model", options));
+  options.custom_op_libraries = inputs.custom_op_libraries;
   RLC_ASSIGN_OR_RETURN(const Session new_session, Session::FromBytes(after, "the rewritten model", options));
   std::vector<OutputDeviation> deviations;
   for (const InterfaceValue& output : old_session.outputs()) deviations.push_back({output.name, 0});

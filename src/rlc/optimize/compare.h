@@ -32,7 +32,8 @@ struct CompareInputs {
   RunShapes shapes = {};
   std::map<std::string, int64_t> bounds = {};  // of integers, see IntegerBounds
   uint64_t seed = 0;
-  std::vector<std::vector<NamedTensor>> own = {};  // the user's, one more run each
+  std::vector<std::vector<NamedTensor>> own = {};     // the user's, one more run each
+  std::vector<std::string> custom_op_libraries = {};  // for the second model
 
   int runs() const { return random_runs + static_cast<int>(own.size()); }
 };

@@ -19,6 +19,13 @@ bool SameOutputs(const Finalist& finalist) {
   return finalist.deviation && finalist.deviation->relative_rms <= kExactTolerance;
 }
 
+// The file without our library is no worse than the original.
+bool PlainIsSafe(const Finalist& finalist, double max_drop) {
+  if (!finalist.has_regions()) return true;
+  return finalist.plain_timing && finalist.plain_timing->change != Change::kSlower && finalist.plain_drop &&
+         finalist.plain_drop->value <= max_drop;
+}
+
 bool IsFaster(const Finalist& finalist) {
   return !finalist.original && finalist.timing.change == Change::kFaster && finalist.final_drop;
 }
@@ -30,6 +37,12 @@ std::string WhyNot(const Finalist& finalist, double max_drop) {
   }
   if (finalist.exact_only() && !finalist.deviation) {
     return fmt::format("a model {} as fast was refused: its outputs could not be compared with the original's", speed);
+  }
+  if (!PlainIsSafe(finalist, max_drop)) {
+    return fmt::format(
+        "a model {} as fast was refused: without librlc_ops.so its file is slower than the original, or "
+        "over the limit",
+        speed);
   }
   return fmt::format(
       "a model {} as fast failed on the final split: its drop of {} may be as large as {}, the limit is {}", speed,
@@ -62,7 +75,7 @@ std::vector<const SearchTrial*> BestTrials(const std::vector<SearchTrial>& trial
 }
 
 bool KeepsLimit(const Finalist& finalist, double max_drop) {
-  if (!finalist.final_drop) return false;
+  if (!finalist.final_drop || !PlainIsSafe(finalist, max_drop)) return false;
   if (finalist.exact_only()) return finalist.final_drop->value <= max_drop && SameOutputs(finalist);
   return finalist.final_drop->high <= max_drop;
 }

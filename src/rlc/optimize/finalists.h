@@ -3,6 +3,7 @@
 #define RLC_OPTIMIZE_FINALISTS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,16 +17,24 @@ namespace rlc {
 // One verified candidate: timed afresh beside the original.
 struct Finalist {
   Candidate candidate;
-  bool original = false;  // nothing applied at all
+  Plan plan;                           // what makes it
+  bool original = false;               // nothing applied at all
+  bool exact = false;                  // exact rewrites, exact forms of layers only
+  std::vector<std::string> libraries;  // of custom operators that it is run with
+  std::map<int, std::string> forms;    // of layers in compiled regions, where it is not the direct one
   std::string description;
   std::string path;  // of its file, in the run's folder
   int64_t file_bytes = 0;
   Timing timing;
   std::optional<Estimate> search_drop, final_drop;
+  // With compiled regions: the same file as a runtime without our library runs it.
+  std::optional<Timing> plain_timing;
+  std::optional<Estimate> plain_drop;
   // Exact rewrites only: the output that deviates most from the original's, optimizations off; nothing: not compared.
   std::optional<OutputDeviation> deviation;
 
-  bool exact_only() const { return !original && candidate.empty(); }
+  bool exact_only() const { return !original && exact; }
+  bool has_regions() const { return !libraries.empty(); }
 };
 
 // What to look at on the final split, without the empty candidate: the two best trials within the limit by their
@@ -34,7 +43,8 @@ struct Finalist {
 std::vector<const SearchTrial*> BestTrials(const std::vector<SearchTrial>& trials, double max_drop);
 
 // Exact rewrites keep the limit when no drop is there (few samples are no reason against the same function) and their
-// outputs are the original's; everything else when the drop is within the limit even at its upper end. False without a
+// outputs are the original's; everything else when the drop is within the limit even at its upper end. With compiled
+// regions, the file without our library keeps the limit, too, and is not slower than the original. False without a
 // drop.
 bool KeepsLimit(const Finalist& finalist, double max_drop);
 

@@ -32,12 +32,23 @@ Expected<CompareInputs> InputsToCompareOn(const OptimizeRun& run) {
   return inputs;
 }
 
-Expected<OutputDeviation> CompareExact(const OptimizeRun& run) {
-  RLC_ASSIGN_OR_RETURN(const CompareInputs inputs, InputsToCompareOn(run));
+Expected<OutputDeviation> CompareWith(const OptimizeRun& run, const std::string& bytes,
+                                      const std::vector<std::string>& libraries) {
+  RLC_ASSIGN_OR_RETURN(CompareInputs inputs, InputsToCompareOn(run));
+  inputs.custom_op_libraries = libraries;
   RLC_ASSIGN_OR_RETURN(const std::string original, SerializeModel(run.model));
-  RLC_ASSIGN_OR_RETURN(const std::string exact, run.evaluator->BytesOf({}));
-  RLC_ASSIGN_OR_RETURN(const auto deviations, CompareModels(original, exact, inputs));
+  RLC_ASSIGN_OR_RETURN(const auto deviations, CompareModels(original, bytes, inputs));
   return Largest(deviations);
+}
+
+Expected<OutputDeviation> CompareExact(const OptimizeRun& run) {
+  RLC_ASSIGN_OR_RETURN(const std::string exact, run.evaluator->BytesOf({}));
+  return CompareWith(run, exact, {});
+}
+
+Expected<OutputDeviation> CompareRegions(const OptimizeRun& run, const Finalist& finalist) {
+  RLC_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(finalist.path));
+  return CompareWith(run, bytes, finalist.libraries);
 }
 
 }  // namespace
@@ -60,6 +71,16 @@ bool ExactOutputsAreSame(OptimizeRun& run) {
     }
   }
   return run.exact_deviation && run.exact_deviation->relative_rms <= kExactTolerance;
+}
+
+std::optional<OutputDeviation> RegionDeviation(OptimizeRun& run, const Finalist& finalist) {
+  const auto deviation = CompareRegions(run, finalist);
+  if (!deviation) {
+    run.warnings.push_back(fmt::format("{}: its outputs could not be compared with the original's: {}",
+                                       finalist.description, deviation.error().message));
+    return std::nullopt;
+  }
+  return *deviation;
 }
 
 }  // namespace rlc

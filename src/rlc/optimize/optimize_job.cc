@@ -55,6 +55,7 @@ Expected<OptimizeOutcome> OptimizeFile(const OptimizeRequest& request) {
       run.warnings.push_back(fmt::format("the search ended early: {}", searched.error().message));
     }
   }
+  RLC_RETURN_IF_ERROR(Timed(run, "compiled regions", ChooseForms));
   RLC_RETURN_IF_ERROR(Timed(run, "verify and write", VerifyAndWrite));
 
   OptimizeOutcome outcome;

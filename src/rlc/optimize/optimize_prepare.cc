@@ -5,6 +5,7 @@
 #include "rlc/onnx/import.h"
 #include "rlc/optimize/apply_job.h"
 #include "rlc/optimize/latency_tables.h"
+#include "rlc/optimize/ops_library.h"
 #include "rlc/optimize/optimize_run.h"
 #include "rlc/optimize/quantize_job.h"
 
@@ -80,7 +81,17 @@ Expected<void> Prepare(OptimizeRun& run) {
   run.services = std::make_unique<StandardServices>(run.model);
   RLC_ASSIGN_OR_RETURN(DataSetup data, SetUpData(run.model, request.data));
   run.data = std::move(data);
-  run.kinds = request.actions ? *request.actions : ActionKinds{true, !run.data->random(), !run.data->random()};
+  run.kinds =
+      request.actions ? *request.actions : ActionKinds{.int8 = !run.data->random(), .prune = !run.data->random()};
+  if (run.kinds.region) {
+    run.ops_library = FindOpsLibrary();
+    if (run.ops_library.empty()) {
+      return MakeError(
+          ErrorKind::kUnavailable,
+          "compiled regions need librlc_ops.so, which is not beside rlc; build it, set RLC_OPS_LIBRARY, or "
+          "use --actions portable");
+    }
+  }
   if (run.data->random() && run.kinds.approximate()) {
     run.warnings.push_back("no --data: calibrated and judged on random inputs, so the accuracy figures say little");
   }

@@ -3,6 +3,7 @@
 #ifndef RLC_OPTIMIZE_OPTIMIZE_RUN_H_
 #define RLC_OPTIMIZE_OPTIMIZE_RUN_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,14 @@ struct PhaseTime {
 struct Credit {
   std::string name;
   Estimate ratio;
+};
+
+// A model with compiled regions, to be timed with the finalists.
+struct RegionVariant {
+  std::string description;
+  Plan plan;
+  bool exact = false;
+  std::map<int, std::string> forms;  // by layer
 };
 
 struct OptimizeRun {
@@ -72,6 +81,11 @@ struct OptimizeRun {
   SearchResult search;
   std::string method;
 
+  // compiled regions (only with --actions region)
+  std::string ops_library;
+  std::vector<RegionVariant> region_variants;
+  std::map<int, std::map<std::string, double>> form_ms;  // by layer and form, inside the compiled network
+
   // verify
   std::vector<Finalist> finalists;  // [0] is the original
   TimingResult timing;
@@ -95,6 +109,9 @@ Expected<void> BuildActions(OptimizeRun& run);
 // Whether the exact model's outputs are the original's, up to rounding: on a few samples for calibration and search (or
 // random inputs, without data), optimizations off. Asked once; a warning says what is wrong. docs/adr/0007
 bool ExactOutputsAreSame(OptimizeRun& run);
+// The output of a finalist with compiled regions, our library registered, that deviates most from the original's, on
+// the same inputs; nothing (and a warning) when that cannot be told.
+std::optional<OutputDeviation> RegionDeviation(OptimizeRun& run, const Finalist& finalist);
 // Measures tables and sensitivities, trains or loads the policy, searches.
 Expected<void> SearchActions(OptimizeRun& run);
 // Parts of SearchActions: tables and sensitivities into run.surrogate; a policy trained on them.
@@ -103,6 +120,9 @@ Expected<void> MakeSurrogate(OptimizeRun& run);
 Expected<void> PrepareTables(OptimizeRun& run);
 inline constexpr double kLongestTraining = 3600;  // seconds, where no budget says less
 Expected<TrainedPolicy> TrainFor(const OptimizeRun& run, uint64_t seed, const std::string& folder, double seconds);
+// Times every layer in every form inside the compiled network and chooses the best ones; nothing without
+// ActionKinds::region. Error, kUnavailable: librlc_ops.so is missing.
+Expected<void> ChooseForms(OptimizeRun& run);
 // Times finalists afresh, checks them on the final split, chooses, credits, writes model and plan.
 Expected<void> VerifyAndWrite(OptimizeRun& run);
 

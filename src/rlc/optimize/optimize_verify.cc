@@ -14,16 +14,33 @@ constexpr size_t kMostCredits = 10;
 
 Expected<Model> ModelOf(OptimizeRun& run, const Plan& plan) { return ApplyPlan(run.model, plan, run.services->get()); }
 
-Expected<Finalist> MakeFinalist(OptimizeRun& run, const Candidate& candidate) {
-  Finalist finalist;
-  finalist.candidate = candidate;
-  finalist.description = candidate.empty() ? "exact rewrites only" : Describe(run.catalogue, candidate);
+// Writes the file of `finalist.plan`.
+Expected<Finalist> MakeFile(OptimizeRun& run, Finalist finalist) {
   finalist.path = JoinPath(run.folder->path(), fmt::format("finalist{}.onnx", run.finalists.size()));
-  RLC_ASSIGN_OR_RETURN(const Model model, ModelOf(run, ToPlan(run.catalogue, candidate, run.hash)));
+  RLC_ASSIGN_OR_RETURN(const Model model, ModelOf(run, finalist.plan));
   RLC_ASSIGN_OR_RETURN(const std::string bytes, SerializeModel(model));
   finalist.file_bytes = static_cast<int64_t>(bytes.size());
   RLC_RETURN_IF_ERROR(WriteFileAtomically(finalist.path, bytes));
   return finalist;
+}
+
+Expected<Finalist> MakeFinalist(OptimizeRun& run, const Candidate& candidate) {
+  Finalist finalist;
+  finalist.candidate = candidate;
+  finalist.plan = ToPlan(run.catalogue, candidate, run.hash);
+  finalist.exact = candidate.empty();
+  finalist.description = candidate.empty() ? "exact rewrites only" : Describe(run.catalogue, candidate);
+  return MakeFile(run, std::move(finalist));
+}
+
+Expected<Finalist> MakeFinalist(OptimizeRun& run, const RegionVariant& variant) {
+  Finalist finalist;
+  finalist.plan = variant.plan;
+  finalist.exact = variant.exact;
+  finalist.description = variant.description;
+  finalist.libraries = {run.ops_library};
+  finalist.forms = variant.forms;
+  return MakeFile(run, std::move(finalist));
 }
 
 Expected<void> GatherFinalists(OptimizeRun& run) {
@@ -34,12 +51,16 @@ Expected<void> GatherFinalists(OptimizeRun& run) {
   RLC_ASSIGN_OR_RETURN(const auto mapped, MappedFile::Open(run.request.input));
   original.file_bytes = static_cast<int64_t>(mapped->bytes().size());
   run.finalists.push_back(std::move(original));
-  RLC_ASSIGN_OR_RETURN(Finalist exact, MakeFinalist(run, {}));
+  RLC_ASSIGN_OR_RETURN(Finalist exact, MakeFinalist(run, Candidate()));
   exact.search_drop = run.exact_costs.drop;
   run.finalists.push_back(std::move(exact));
   for (const SearchTrial* trial : BestTrials(run.search.trials, run.request.max_drop)) {
     RLC_ASSIGN_OR_RETURN(Finalist finalist, MakeFinalist(run, trial->candidate));
     finalist.search_drop = trial->costs->drop;
+    run.finalists.push_back(std::move(finalist));
+  }
+  for (const RegionVariant& variant : run.region_variants) {
+    RLC_ASSIGN_OR_RETURN(Finalist finalist, MakeFinalist(run, variant));
     run.finalists.push_back(std::move(finalist));
   }
   return {};
@@ -56,10 +77,20 @@ TimingOptions FreshTiming(const OptimizeRun& run, double seconds) {
 Expected<void> TimeFinalists(OptimizeRun& run) {
   std::vector<TimedModel> models;
   for (const Finalist& finalist : run.finalists)
-    models.push_back({finalist.description, finalist.path, OptLevel::kAll, {}});
+    models.push_back({finalist.description, finalist.path, OptLevel::kAll, finalist.libraries});
+  std::vector<size_t> plain;  // finalists that are timed once more, without our library
+  for (size_t i = 0; i < run.finalists.size(); ++i) {
+    if (!run.finalists[i].has_regions()) continue;
+    models.push_back(
+        {run.finalists[i].description + ", without librlc_ops.so", run.finalists[i].path, OptLevel::kAll, {}});
+    plain.push_back(i);
+  }
   const double seconds = std::clamp(0.4 * run.Left(), 4.0, 30.0);
   RLC_ASSIGN_OR_RETURN(run.timing, TimeModelsInChild(models, run.data->timing_inputs, FreshTiming(run, seconds)));
   for (size_t i = 0; i < run.finalists.size(); ++i) run.finalists[i].timing = run.timing.models[i];
+  for (size_t i = 0; i < plain.size(); ++i) {
+    run.finalists[plain[i]].plain_timing = run.timing.models[run.finalists.size() + i];
+  }
   return {};
 }
 
@@ -72,11 +103,24 @@ Expected<void> CheckOnFinalSplit(OptimizeRun& run) {
       const AccuracyJudge judge,
       AccuracyJudge::Create(run.request.input, run.data->dataset, run.data->splits.final, run.data->classes, options));
   run.final_rows = judge.rows();
+  options.custom_op_libraries = {run.ops_library};
+  std::optional<AccuracyJudge> region_judge;
+  if (!run.region_variants.empty()) {
+    RLC_ASSIGN_OR_RETURN(region_judge, AccuracyJudge::Create(run.request.input, run.data->dataset,
+                                                             run.data->splits.final, run.data->classes, options));
+  }
   for (Finalist& finalist : run.finalists) {
     if (finalist.original || finalist.timing.change != Change::kFaster) continue;
     RLC_ASSIGN_OR_RETURN(const Accuracy accuracy, judge.Judge(finalist.path));
     finalist.final_drop = accuracy.drop;
-    if (finalist.exact_only()) {
+    if (finalist.has_regions()) {
+      finalist.plain_drop = accuracy.drop;
+      RLC_ASSIGN_OR_RETURN(const Accuracy compiled, region_judge->Judge(finalist.path));
+      finalist.final_drop = compiled.drop;
+    }
+    if (finalist.exact_only() && finalist.has_regions()) {
+      finalist.deviation = RegionDeviation(run, finalist);
+    } else if (finalist.exact_only()) {
       ExactOutputsAreSame(run);
       finalist.deviation = run.exact_deviation;
     }
@@ -101,7 +145,7 @@ std::vector<std::pair<std::string, Plan>> PartsOf(OptimizeRun& run, const Finali
     if (std::find(rules.begin(), rules.end(), event.rule) == rules.end()) rules.push_back(event.rule);
   }
   for (const std::string& rule : rules) {
-    Plan plan = ToPlan(run.catalogue, winner.candidate, run.hash);
+    Plan plan = winner.plan;
     for (Action& action : plan.actions) {
       if (action.rewrite == "simplify") action.params.values["skip"] = Json::array({rule});
     }
@@ -113,12 +157,12 @@ std::vector<std::pair<std::string, Plan>> PartsOf(OptimizeRun& run, const Finali
 // Leave-one-out: what the winner loses without each part. Parts without which the model cannot be built are left out.
 Expected<void> CreditParts(OptimizeRun& run) {
   const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
-  std::vector<TimedModel> models = {{"winner", winner.path, OptLevel::kAll, {}}};
+  std::vector<TimedModel> models = {{"winner", winner.path, OptLevel::kAll, winner.libraries}};
   for (const auto& [name, plan] : PartsOf(run, winner)) {
     if (models.size() > kMostCredits) break;
     const auto model = ModelOf(run, plan);
     const std::string path = JoinPath(run.folder->path(), fmt::format("without{}.onnx", models.size()));
-    if (model && WriteModel(*model, path)) models.push_back({name, path, OptLevel::kAll, {}});
+    if (model && WriteModel(*model, path)) models.push_back({name, path, OptLevel::kAll, winner.libraries});
   }
   if (models.size() == 1) return {};
   const double seconds = std::clamp(0.5 * run.Left(), 3.0, 20.0);
@@ -129,11 +173,15 @@ Expected<void> CreditParts(OptimizeRun& run) {
   return {};
 }
 
+std::string PlanPath(const OptimizeRequest& request) {
+  return request.plan_path.empty() ? BesideOutput(request.output, ".plan.json") : request.plan_path;
+}
+
 Expected<void> WriteWinner(OptimizeRun& run) {
   const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
   Plan plan;
   plan.model_hash = run.hash;
-  if (!winner.original) plan = ToPlan(run.catalogue, winner.candidate, run.hash);
+  if (!winner.original) plan = winner.plan;
   plan.provenance = {{"command", run.request.command},
                      {"machine", ToJson(run.machine)},
                      {"runtime", run.runtime.version},
@@ -145,6 +193,7 @@ Expected<void> WriteWinner(OptimizeRun& run) {
   } else {
     RLC_ASSIGN_OR_RETURN(const Model model, ModelOf(run, plan));
     RLC_RETURN_IF_ERROR(WriteModel(model, run.request.output));
+    if (winner.has_regions()) return WritePlan(plan, PlanPath(run.request));
     auto ran = WhatRan(model, run.request.output, OptLevel::kAll);
     if (ran) {
       run.ran = *std::move(ran);
@@ -152,9 +201,7 @@ Expected<void> WriteWinner(OptimizeRun& run) {
       run.warnings.push_back(fmt::format("what ran could not be read back: {}", ran.error().message));
     }
   }
-  const std::string path =
-      run.request.plan_path.empty() ? BesideOutput(run.request.output, ".plan.json") : run.request.plan_path;
-  return WritePlan(plan, path);
+  return WritePlan(plan, PlanPath(run.request));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ Json VerdictOf(const OptimizeRun& run) {
   const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
   Json verdict = {{"improved", run.winner != 0},
                   {"chosen", winner.description},
-                  {"exact_only", !winner.original && winner.candidate.empty()},
+                  {"exact_only", winner.exact_only()},
+                  {"needs_library", winner.has_regions()},
                   {"speedup", EstimateToJson(SpeedUp(winner.timing.ratio))},
                   {"latency_before", EstimateToJson(run.finalists[0].timing.latency_ms)},
                   {"latency_after", EstimateToJson(winner.timing.latency_ms)},
@@ -77,15 +78,17 @@ Json FinalistsOf(const OptimizeRun& run) {
   Json finalists = Json::array();
   for (size_t i = 0; i < run.finalists.size(); ++i) {
     const Finalist& finalist = run.finalists[i];
-    finalists.push_back({{"name", finalist.description},
-                         {"latency", EstimateToJson(finalist.timing.latency_ms)},
-                         {"ratio", EstimateToJson(finalist.timing.ratio)},
-                         {"change", ChangeName(finalist.timing.change)},
-                         {"bytes", finalist.file_bytes},
-                         {"search_drop", OptionalEstimate(finalist.search_drop)},
-                         {"final_drop", OptionalEstimate(finalist.final_drop)},
-                         {"deviation", DeviationOf(finalist)},
-                         {"winner", static_cast<int>(i) == run.winner}});
+    finalists.push_back(
+        {{"name", finalist.description},
+         {"latency", EstimateToJson(finalist.timing.latency_ms)},
+         {"ratio", EstimateToJson(finalist.timing.ratio)},
+         {"change", ChangeName(finalist.timing.change)},
+         {"bytes", finalist.file_bytes},
+         {"search_drop", OptionalEstimate(finalist.search_drop)},
+         {"final_drop", OptionalEstimate(finalist.final_drop)},
+         {"without_library", finalist.plain_timing ? EstimateToJson(finalist.plain_timing->ratio) : Json()},
+         {"deviation", DeviationOf(finalist)},
+         {"winner", static_cast<int>(i) == run.winner}});
   }
   return finalists;
 }
@@ -98,16 +101,23 @@ Json LayersOf(const OptimizeRun& run) {
       const int entry = run.catalogue.Find(type, layer.number);
       return std::find(winner.candidate.begin(), winner.candidate.end(), entry) != winner.candidate.end();
     };
+    const auto region_form = [&](int number) -> std::string {
+      if (!winner.has_regions() || !run.form_ms.contains(number)) return "";
+      const auto form = winner.forms.find(number);
+      return form != winner.forms.end() ? form->second : "direct";
+    };
     Json row = {{"number", layer.number},
                 {"name", layer.name},
                 {"signature", layer.signature},
-                {"form", winner.original                 ? "as it was"
-                         : chosen(ActionType::kQuantize) ? "int8"
-                                                         : "float"},
+                {"form", winner.original                      ? "as it was"
+                         : !region_form(layer.number).empty() ? region_form(layer.number)
+                         : chosen(ActionType::kQuantize)      ? "int8"
+                                                              : "float"},
                 {"pruned", chosen(ActionType::kPrune)}};
     const auto ran =
         std::find_if(run.ran.begin(), run.ran.end(), [&](const RanAs& r) { return r.layer == layer.number; });
     if (ran != run.ran.end() && ran->found()) row["ran_as"] = ran->op;
+    if (const auto ms = run.form_ms.find(layer.number); ms != run.form_ms.end()) row["region_ms"] = ms->second;
     if (run.surrogate) {
       const LayerTimes& times = run.surrogate->tables().layers[static_cast<size_t>(layer.number)];
       row["float_ms"] = times.float_ms;
@@ -122,8 +132,7 @@ Json PlanOf(const OptimizeRun& run) {
   const Finalist& winner = run.finalists[static_cast<size_t>(run.winner)];
   Json actions = Json::array();
   if (!winner.original) {
-    for (const Action& action : ToPlan(run.catalogue, winner.candidate, run.hash).actions)
-      actions.push_back(action.Name());
+    for (const Action& action : winner.plan.actions) actions.push_back(action.Name());
   }
   Json credits = Json::array();
   for (const Credit& credit : run.credits)

@@ -18,6 +18,11 @@ struct Services {
   ConstantEvaluator* evaluator = nullptr;
   // Raises the operator set (rlc/onnx/convert.h), for the action "raise-opset". Empty: such plans are refused.
   std::function<Expected<Model>(const Model&, int)> convert_opset;
+  // Adds the model-local function DOMAIN.NAME with that body and those attributes (rlc/onnx/add_function.h), for the
+  // action "compile-regions". Empty: such plans are refused.
+  std::function<Expected<void>(Model&, const std::string& domain, const std::string& name, const Graph& body,
+                               const std::vector<std::string>& attributes)>
+      add_function;
 };
 
 struct PipelineOptions {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rlc/rewrite/inferred_types.h"
+#include "rlc/rewrite/regions.h"
 
 namespace rlc {
 namespace {
@@ -34,6 +35,16 @@ Expected<void> RaiseOpset(Model& model, const Action& action, const Services& se
   if (model.graph.opset() >= target) return {};
   if (!services.convert_opset) return MakeError(ErrorKind::kUnavailable, "nothing here can convert operator sets");
   RLC_ASSIGN_OR_RETURN(model, services.convert_opset(model, target));
+  return {};
+}
+
+Expected<void> RunCompileRegions(Model& model, const Action& action, const Services& services) {
+  RegionOptions options;
+  RLC_RETURN_IF_ERROR(RefuseUnknownFields(action.params.values, {"forms"}));
+  if (action.params.values.contains("forms")) {
+    RLC_ASSIGN_OR_RETURN(options.forms, FormsFromJson(action.params.values.at("forms")));
+  }
+  RLC_ASSIGN_OR_RETURN(model, CompileRegions(model, options, services));
   return {};
 }
 
@@ -71,6 +82,10 @@ Expected<void> ApplyAction(Model& model, const Action& action, const Services& s
     return RunSimplify(model, action, services);
   }
   if (action.rewrite == "raise-opset") return RaiseOpset(model, action, services);
+  if (action.rewrite == kCompileRegions) {
+    if (action.site != "*") return MakeError(ErrorKind::kInvalidInput, "compile-regions has the site '*' only");
+    return RunCompileRegions(model, action, services);
+  }
   const Rewrite* rule = FindRewrite(action.rewrite);
   if (rule == nullptr) {
     return MakeError(ErrorKind::kInvalidInput, "there is no rewrite '{}'; the plan may be from a newer version",

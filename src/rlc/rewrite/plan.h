@@ -14,7 +14,8 @@ namespace rlc {
 
 // One step. rewrite "simplify" with site "*": all exact rules to a fixed point (params.values may hold "only" and
 // "skip"). rewrite "raise-opset", site "13": the model in that operator set (services.convert_opset); nothing if it is
-// there already. Any rewrite with site "*": that rule over all its sites. Otherwise one rewrite at one site.
+// there already. "compile-regions", site "*": rlc/rewrite/regions.h; params.values may hold "forms", an object of form
+// names by layer number. Any rewrite with site "*": that rule over all its sites. Otherwise one rewrite at one site.
 struct Action {
   std::string rewrite;
   std::string site;
