@@ -62,7 +62,7 @@ TEST_F(TrainerTest, LeavesPolicyCurveEventsCheckpointAndSummary) {
   const auto stored = ParseJson(Read("out/summary.json"), "summary");
   ASSERT_THAT(stored, IsOk());
   EXPECT_EQ(*stored, ToJson(*summary));
-  EXPECT_GT(Read("out/policy.onnx").size(), 1000U);  // that ONNX Runtime runs it: tests/command_line_test.py
+  EXPECT_GT(Read("out/policy.onnx").size(), 1000U);  // what it computes: export_policy_test.cc
 }
 
 TEST_F(TrainerTest, SameSeedSamePolicy) {
