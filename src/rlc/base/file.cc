@@ -187,6 +187,17 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::DropPages(std::span<const std::byte> part) const {
+  if (part.empty()) return;
+  RLC_CHECK(part.data() >= data_ && part.data() + part.size() <= data_ + size_);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  // Whole pages; the one in which the part begins goes, too, because parts are given back in order.
+  const size_t begin = static_cast<size_t>(part.data() - data_) / page * page;
+  const size_t end = static_cast<size_t>(part.data() + part.size() - data_) / page * page;
+  // Failing, it costs memory and nothing else.
+  if (end > begin) (void)madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
 struct AtomicFile::Impl {
   std::string path;       // as the user wrote it, for errors
   std::string target;     // links resolved

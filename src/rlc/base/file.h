@@ -31,6 +31,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // These bytes (a part of bytes()) need not stay in memory; whoever reads them again gets them from the file.
+  void DropPages(std::span<const std::byte> part) const;
   const std::string& path() const { return path_; }
 
  private:

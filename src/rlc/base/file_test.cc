@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,21 @@ TEST_F(FileTest, MapsFilesAlsoEmptyOnes) {
   EXPECT_FALSE(MappedFile::Open(Path("none")));
   EXPECT_FALSE(MappedFile::Open(folder_->path()));
   EXPECT_FALSE(MappedFile::Open("/dev/null"));
+}
+
+TEST_F(FileTest, DroppedPagesComeBackFromTheFile) {
+  std::string bytes(100'000, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  ASSERT_TRUE(WriteFileAtomically(Path("f"), bytes));
+  const auto file = MappedFile::Open(Path("f"));
+  ASSERT_TRUE(file);
+  const auto same = [&] { return std::memcmp((*file)->bytes().data(), bytes.data(), bytes.size()) == 0; };
+  EXPECT_TRUE(same());
+  (*file)->DropPages((*file)->bytes().subspan(5000, 60'000));
+  (*file)->DropPages((*file)->bytes().subspan(0, 1));
+  (*file)->DropPages({});
+  (*file)->DropPages((*file)->bytes());
+  EXPECT_TRUE(same());
 }
 
 TEST_F(FileTest, WithoutCommitTheOldFileStays) {

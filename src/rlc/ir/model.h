@@ -20,7 +20,8 @@ struct Model {
   int64_t ir_version = 0;
   Graph graph;  // opsets are held there
   std::vector<Function> functions;
-  std::string extra;  // the rest of the ModelProto (producer, doc string, metadata, training info), serialized
+  std::string extra;           // the rest of the ModelProto (producer, doc string, metadata, training info), serialized
+  bool external_data = false;  // as read: some of its weights came from files beside it
 
   // True when the op of `node` is one of the model's functions: then its meaning is not ONNX's, whatever its name.
   bool IsFunctionCall(const Node& node) const;

@@ -11,6 +11,7 @@
 
 #include "rlc/base/file.h"
 #include "rlc/onnx/export_graph.h"
+#include "rlc/onnx/wire.h"
 
 namespace rlc {
 namespace {
@@ -19,22 +20,6 @@ namespace {
 constexpr uint64_t kMaxBytes = std::numeric_limits<int32_t>::max();
 constexpr size_t kMinExternalBytes = 1024;
 constexpr uint64_t kExternalAlignment = 64;  // a cache line, so that weights can be used where they are mapped
-
-// Field numbers of onnx.proto whose contents are written without a message in memory: weights are never copied.
-constexpr uint32_t kModelGraph = 7;
-constexpr uint32_t kModelFunctions = 25;
-constexpr uint32_t kGraphInitializer = 5;
-constexpr uint32_t kTensorRawData = 9;
-
-void AppendVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
-  out += static_cast<char>(value);
-}
-
-void AppendFieldHeader(uint32_t field, uint64_t size, std::string& out) {
-  AppendVarint(field << 3 | 2, out);  // wire type 2: length and bytes
-  AppendVarint(size, out);
-}
 
 // A sequence of bytes, some of which live in tensors.
 class Chunks {

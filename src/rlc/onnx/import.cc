@@ -12,6 +12,7 @@
 #include "rlc/onnx/check.h"
 #include "rlc/onnx/import_graph.h"
 #include "rlc/onnx/infer_types.h"
+#include "rlc/onnx/parse_proto.h"
 #include "rlc/onnx/proto_type.h"
 
 namespace rlc {
@@ -19,13 +20,15 @@ namespace {
 
 constexpr auto kInvalid = ErrorKind::kInvalidInput;
 
-Expected<onnx::ModelProto> ParseProto(std::string_view bytes) {
-  if (bytes.empty()) return MakeError(kInvalid, "the file is empty");
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+// `Bytes`: text or a mapped file, of that size.
+template <typename Bytes>
+Expected<onnx::ModelProto> ReadProto(const Bytes& bytes, size_t size) {
+  if (size == 0) return MakeError(kInvalid, "the file is empty");
+  if (size > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     return MakeError(kInvalid, "the file exceeds 2 GB, the limit of ONNX; its weights belong into external data");
   }
   onnx::ModelProto proto;
-  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!ParseProto(bytes, proto)) {
     return MakeError(kInvalid,
                      "not an ONNX model: the file is of another kind, damaged or cut off, or nests If and Loop bodies "
                      "more than 30 deep");
@@ -85,6 +88,7 @@ Expected<Model> ImportProto(onnx::ModelProto proto, const std::string& folder) {
   RLC_ASSIGN_OR_RETURN(auto opsets, ReadOpsets(proto));
   ImportContext context{model.ir_version, std::move(opsets), ExternalData(folder)};
   RLC_ASSIGN_OR_RETURN(model.graph, ImportGraph(*proto.mutable_graph(), context));
+  model.external_data = context.external.used();
   for (const auto& function : proto.functions()) {
     model.functions.push_back(
         Function{function.domain(), function.name(), function.overload(), function.SerializeAsString()});
@@ -101,8 +105,8 @@ Expected<Model> ImportProto(onnx::ModelProto proto, const std::string& folder) {
   return model;
 }
 
-Expected<Model> ParseBytes(std::string_view bytes, const std::string& folder) {
-  RLC_ASSIGN_OR_RETURN(auto proto, ParseProto(bytes));
+Expected<Model> ParseFile(const MappedFile& file, const std::string& folder) {
+  RLC_ASSIGN_OR_RETURN(auto proto, ReadProto(file, file.bytes().size()));
   return ImportProto(std::move(proto), folder);
 }
 
@@ -115,7 +119,7 @@ Expected<T> Named(Expected<T> result, const std::string& what) {
 }  // namespace
 
 Expected<Model> ParseModel(std::string bytes, const std::string& what, const std::string& folder) {
-  auto proto = ParseProto(bytes);
+  auto proto = ReadProto(std::string_view(bytes), bytes.size());
   std::string().swap(bytes);  // the message has its own copy: weights are held once from here on
   if (!proto) return WithContext(std::move(proto).error(), what);
   return Named(ImportProto(*std::move(proto), folder), what);
@@ -127,8 +131,7 @@ Expected<Model> ReadModel(const std::string& path) {
     return ParseModel(std::move(bytes), "standard input", ".");
   }
   if (auto file = MappedFile::Open(path)) {
-    const auto bytes = (*file)->bytes();
-    return Named(ParseBytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, FolderOf(path)), path);
+    return Named(ParseFile(**file, FolderOf(path)), path);
   }
   // Missing, a folder (ReadFile says so), or a pipe.
   RLC_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));

@@ -98,6 +98,8 @@ TEST(ParseModel, RefusesMalformedTensors) {
                 weight(m)->add_float_data(1);
               })),
               HasSubstr("has 4 bytes of data"));
+  EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) { weight(m)->set_data_type(99); })),
+              HasSubstr("element type number 99, which ONNX does not have"));
   EXPECT_THAT(ErrorOf(BrokenConv([&](auto& m) { weight(m)->add_int64_data(1); })), HasSubstr("more than one field"));
 }
 
@@ -137,6 +139,17 @@ TEST(ParseModel, RefusesBadOperators) {
                 node(m)->mutable_attribute(0)->set_f(1.0f);
               })),
               HasSubstr("more than one value"));
+}
+
+TEST(ParseModel, RefusesOperatorSetsThatAreNotImported) {
+  const auto with_domain = [](const char* domain) {
+    return BrokenConv([&](auto& m) {
+      m.mutable_graph()->mutable_node(0)->set_domain(domain);
+      m.mutable_graph()->mutable_node(0)->set_op_type("Mystery");
+    });
+  };
+  EXPECT_THAT(ErrorOf(with_domain("org.example")), HasSubstr("imports no operator set org.example"));
+  EXPECT_TRUE(ParseModel(with_domain("com.microsoft"), "m.onnx", "")) << "the runtime reads such files";
 }
 
 TEST(ParseModel, RefusesRankMismatchBeforeItCrashesTheLibrary) {

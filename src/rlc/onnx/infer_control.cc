@@ -1,5 +1,6 @@
 #include "rlc/onnx/infer_control.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rlc {
@@ -31,7 +32,36 @@ bool ElemsDiffer(const Type& a, const Type& b) {
          b.elem != DType::kUndefined;
 }
 
-Expected<std::vector<Type>> InferIf(const Node& node, const BodyInference& infer_body, const std::string& where) {
+// A single value of that type, where anything is known of it.
+Expected<void> CheckSingle(const Node& node, const std::vector<Type>& inputs, size_t index, DType elem,
+                           const char* what, const std::string& where) {
+  if (index >= node.inputs.size() || node.input(index) == ValueId::kNone) return {};
+  const Type& type = inputs[index];
+  if (!type.is_tensor() || type.elem == DType::kUndefined) return {};
+  const auto dims = type.shape ? StaticDims(*type.shape) : std::nullopt;
+  const bool single = !dims || ElementCount(*dims) == 1;
+  if (type.elem == elem && single) return {};
+  return MakeError(kInvalid, "{}: its {} is {}, a single {} is needed", where, what, ToString(type), DTypeName(elem));
+}
+
+// As many inputs as the node passes; those with a value of their own may be left out.
+Expected<void> CheckBodyInputs(const Node& node, const char* name, size_t passed, const std::string& where) {
+  const Attribute* attribute = node.FindAttribute(name);
+  const Body* body = attribute ? std::get_if<Body>(&attribute->value) : nullptr;
+  if (!body) return {};  // said elsewhere
+  const auto& inputs = (*body)->inputs();
+  const auto needed = static_cast<size_t>(std::count_if(
+      inputs.begin(), inputs.end(), [&](ValueId id) { return (*body)->value(id).kind == Value::Kind::kInput; }));
+  if (needed <= passed && passed <= inputs.size()) return {};
+  return MakeError(kInvalid, "{}: {} takes {} inputs, but gets {}", where, name, inputs.size(), passed);
+}
+
+Expected<std::vector<Type>> InferIf(const Node& node, const std::vector<Type>& inputs, const BodyInference& infer_body,
+                                    const std::string& where) {
+  RLC_RETURN_IF_ERROR(CheckSingle(node, inputs, 0, DType::kBool, "condition", where));
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    RLC_RETURN_IF_ERROR(CheckBodyInputs(node, branch, 0, where));
+  }
   RLC_ASSIGN_OR_RETURN(auto then_types, infer_body("then_branch", {}));
   RLC_ASSIGN_OR_RETURN(auto else_types, infer_body("else_branch", {}));
   const size_t count = node.outputs.size();
@@ -65,6 +95,9 @@ Expected<std::vector<Type>> InferLoop(const Node& node, const std::vector<Type>&
                                       const BodyInference& infer_body, const std::string& where) {
   if (inputs.size() < 2) return MakeError(kInvalid, "{}: Loop needs two inputs or more", where);
   const size_t states = inputs.size() - 2;
+  RLC_RETURN_IF_ERROR(CheckSingle(node, inputs, 0, DType::kInt64, "number of turns", where));
+  RLC_RETURN_IF_ERROR(CheckSingle(node, inputs, 1, DType::kBool, "condition", where));
+  RLC_RETURN_IF_ERROR(CheckBodyInputs(node, "body", states + 2, where));
   std::vector<Type> body_inputs = {Type::Tensor(DType::kInt64), Type::Tensor(DType::kBool)};
   // The shape of a state may change from one iteration to the next.
   for (size_t i = 0; i < states; ++i) body_inputs.push_back(WithoutShape(inputs[i + 2]));
@@ -106,6 +139,7 @@ Expected<std::vector<Type>> InferScan(const Node& node, const std::vector<Type>&
     return MakeError(kInvalid, "{}: num_scan_inputs is {}, with {} inputs", where, scanned, inputs.size());
   }
   const size_t states = inputs.size() - static_cast<size_t>(scanned);
+  RLC_RETURN_IF_ERROR(CheckBodyInputs(node, "body", inputs.size(), where));
   std::vector<Type> body_inputs(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
   Dim length;
   for (size_t i = states; i < inputs.size(); ++i) {
@@ -146,7 +180,7 @@ Expected<std::vector<Type>> InferScan(const Node& node, const std::vector<Type>&
 
 Expected<std::vector<Type>> InferControlFlow(const Node& node, int opset, const std::vector<Type>& inputs,
                                              const BodyInference& infer_body, const std::string& where) {
-  if (node.Is("If")) return InferIf(node, infer_body, where);
+  if (node.Is("If")) return InferIf(node, inputs, infer_body, where);
   if (node.Is("Loop")) return InferLoop(node, inputs, infer_body, where);
   // Opset 8 had a batch axis in front of everything; nobody uses it.
   if (node.Is("Scan") && opset >= 9) return InferScan(node, inputs, infer_body, where);

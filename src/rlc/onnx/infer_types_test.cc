@@ -186,6 +186,32 @@ TEST(InferTypes, LoopsAndScans) {
   EXPECT_EQ(TypeOf(model, "parts"), "float[7,3]");
 }
 
+TEST(InferTypes, BodiesGetWhatTheyAskFor) {
+  const auto error = [](const std::string& inputs, const std::string& node) {
+    const std::string text =
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (" + inputs + ") => (float[a] y) { " + node + " }";
+    return ErrorOf(text.c_str());
+  };
+  const std::string branches = " <then_branch = t () => (p) { p = Neg(x) }, else_branch = e () => (q) { q = Abs(x) }>";
+  EXPECT_THAT(error("float[2] x", "y = If (x)" + branches), HasSubstr("its condition is float[2], a single bool"));
+  EXPECT_THAT(error("float[2] x, bool[3] c", "y = If (c)" + branches), HasSubstr("its condition is bool[3]"));
+  EXPECT_THAT(error("float[2] x, bool c",
+                    "y = If (c) <then_branch = t (float[2] u) => (p) { p = Neg(u) }, "
+                    "else_branch = e () => (q) { q = Abs(x) }>"),
+              HasSubstr("then_branch takes 1 inputs, but gets 0"));
+  const std::string body =
+      " <body = b (int64 i, bool go, float[2] s) => (bool more, float[2] t) "
+      "{ more = Identity(go)  t = Neg(s) }>";
+  EXPECT_THAT(error("float[2] x, bool c, float m", "y = Loop (m, c, x)" + body), HasSubstr("number of turns is float"));
+  EXPECT_THAT(error("float[2] x, int64 c, int64 m", "y = Loop (m, c, x)" + body), HasSubstr("condition is int64"));
+  EXPECT_THAT(error("float[2] x, bool c, int64 m", "y, z = Loop (m, c, x, x)" + body),
+              HasSubstr("body takes 3 inputs, but gets 4"));
+  EXPECT_THAT(error("float[2] x, bool c, int64 m", "y = Loop (m, c)" + body), HasSubstr("body takes 3 inputs"));
+  EXPECT_THAT(error("float[2] x",
+                    "y = Scan <num_scan_inputs = 1, body = b (float s, float r) => (float t) { t = Add(s, r) }> (x)"),
+              HasSubstr("body takes 2 inputs, but gets 1"));
+}
+
 TEST(InferTypes, FunctionsWithAnOperatorsNameAreNotOperators) {
   const Model model = ModelOf(R"(
       <ir_version: 10, opset_import: ["" : 17, "local" : 1]>

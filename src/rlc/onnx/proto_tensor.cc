@@ -215,6 +215,9 @@ Expected<Tensor> TakeTensor(onnx::TensorProto& proto, ExternalData& external, co
   if (proto.has_segment()) return MakeError(kInvalid, "{}: is stored in segments, which ONNX has dropped", where);
   const int data_type = proto.data_type();
   if (data_type == 0) return MakeError(kInvalid, "{}: has no element type", where);
+  if (!onnx::TensorProto_DataType_IsValid(data_type)) {
+    return MakeError(kInvalid, "{}: has element type number {}, which ONNX does not have", where, data_type);
+  }
   proto.clear_dims();
   Expected<Tensor> tensor;
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {

@@ -23,6 +23,7 @@ class ExternalData {
   explicit ExternalData(std::string folder) : folder_(std::move(folder)) {}
   // Error, kInvalidInput: leaves the folder, missing, not a regular file.
   Expected<std::shared_ptr<const MappedFile>> Open(const std::string& location);
+  bool used() const { return !files_.empty(); }
 
  private:
   std::string folder_;

@@ -50,12 +50,18 @@ Expected<CheckResult> CheckSame(const Model& before, const Model& after, const S
   return CheckResult{inputs.runs(), largest.relative_rms};
 }
 
-// The bytes of an unchanged, self-contained model, so that they can be written back as they were; nothing for others.
-std::optional<std::string> OriginalBytes(const SimplifyRequest& request) {
-  if (request.input == "-" || request.external_data) return std::nullopt;
-  auto bytes = ReadFile(request.input);
-  if (!bytes || !ParseModel(*bytes, request.input, /*folder=*/"")) return std::nullopt;
-  return *std::move(bytes);
+// A file as it is, with no more of it in memory than a piece.
+Expected<void> CopyFile(const std::string& from, const std::string& to) {
+  constexpr size_t kPieceBytes = size_t{1} << 20;
+  RLC_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(from));
+  RLC_ASSIGN_OR_RETURN(AtomicFile copy, AtomicFile::Create(to));
+  for (std::span<const std::byte> left = file->bytes(); !left.empty();) {
+    const auto piece = left.first(std::min(left.size(), kPieceBytes));
+    RLC_RETURN_IF_ERROR(copy.Write(piece));
+    file->DropPages(piece);
+    left = left.subspan(piece.size());
+  }
+  return copy.Commit();
 }
 
 // What the user wants changed besides the graph's inside. True: something was.
@@ -95,12 +101,8 @@ Expected<SimplifyResult> SimplifyFile(const SimplifyRequest& request) {
   if (original) {
     RLC_ASSIGN_OR_RETURN(result.check, CheckSame(*original, model, request));
   }
-  if (!result.changed()) {
-    if (const auto bytes = OriginalBytes(request)) {
-      RLC_RETURN_IF_ERROR(WriteFileAtomically(request.output, *bytes));
-      return result;
-    }
-  }
+  const bool whole = request.input != "-" && !model.external_data && !request.external_data;
+  if (!result.changed() && whole && CopyFile(request.input, request.output)) return result;
   RLC_RETURN_IF_ERROR(WriteModel(model, request.output, {.external_data = request.external_data}));
   return result;
 }

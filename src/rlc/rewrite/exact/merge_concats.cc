@@ -1,5 +1,6 @@
 //   y = Concat(a, Concat(b, c), d)   ->   y = Concat(a, b, c, d)      same axis, the inner one read by nothing else
 //   y = Concat(Split(x))             ->   x                           all parts, in order, same axis
+//   y = Concat(a, nothing, b)        ->   y = Concat(a, b)            nothing: of size zero along the axis
 //
 // Negative axes are compared through the rank. Refuses: axes that cannot be told to be the same; an inner result with
 // another reader (it would be copied twice); parts in another order, missing, or repeated.
@@ -23,6 +24,19 @@ const Node* WholeSplit(const Graph& graph, const Node& concat) {
   return split;
 }
 
+// The inputs that have elements along the axis, as far as is known; the first if none has.
+std::vector<ValueId> WithoutEmpty(const Graph& graph, const Node& concat, int64_t axis) {
+  std::vector<ValueId> filled;
+  for (const ValueId input : concat.inputs) {
+    const Type& type = graph.type(input);
+    const auto at = type.rank() < 0 ? std::nullopt : NormalizeAxis(axis, type.rank());
+    if (at && (*type.shape)[static_cast<size_t>(*at)].value == 0) continue;
+    filled.push_back(input);
+  }
+  if (filled.empty()) filled.push_back(concat.inputs[0]);
+  return filled;
+}
+
 Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
   const Node& concat = graph.node(anchor);
   if (!concat.Is("Concat")) return NoMatch{};
@@ -38,6 +52,10 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
     const ValueId source = split->input(0);
     if (!split_axis || !SameAxis(*axis, *split_axis, rank)) return Refuse("it was split along another axis");
     return Edit([=](Graph& changed) { Bypass(changed, anchor, source); });
+  }
+  if (std::vector<ValueId> filled = WithoutEmpty(graph, concat, *axis); filled.size() < concat.inputs.size()) {
+    const std::vector<Attribute> attributes = concat.attributes;
+    return Edit([=](Graph& changed) { Rebuild(changed, anchor, "Concat", filled, attributes); });
   }
   for (size_t i = 0; i < concat.inputs.size(); ++i) {
     const Node* inner = ProducerIs(graph, concat.inputs[i], "Concat");

@@ -42,5 +42,26 @@ TEST(MergeConcats, LeavesAnotherAxis) {
   EXPECT_THAT(RefusalsOf("merge-concats", graph), IsEmpty());
 }
 
+TEST(MergeConcats, DropsPartsWithoutElements) {
+  Graph graph = Parse(R"(
+      graph (float[N,2] a, float[0,2] b, float[M,2] c) => (y) {
+        y = Concat<axis=-2>(b, a, %e float[0,2], c) })");
+  EXPECT_THAT(ApplyRule("merge-concats", graph), ElementsAre("y"));
+  EXPECT_EQ(graph.node(graph.nodes()[0]).inputs.size(), 2u);
+}
+
+TEST(MergeConcats, KeepsOnePartWithoutElements) {
+  Graph graph = Parse(R"(
+      graph (float[2,0] a, float[2,0] b) => (y) { y = Concat<axis=1>(a, b) })");
+  EXPECT_THAT(ApplyRule("merge-concats", graph), ElementsAre("y"));
+  EXPECT_EQ(graph.node(graph.nodes()[0]).inputs.size(), 1u);
+}
+
+TEST(MergeConcats, KeepsPartsThatAreEmptyAlongAnotherAxis) {
+  const Graph graph = Parse(R"(
+      graph (float[2,0] a, float[3,0] b) => (y) { y = Concat<axis=0>(a, b) })");
+  EXPECT_THAT(RefusalsOf("merge-concats", graph), IsEmpty());
+}
+
 }  // namespace
 }  // namespace rlc

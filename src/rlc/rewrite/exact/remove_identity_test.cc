@@ -57,5 +57,14 @@ TEST(RemoveIdentity, RefusesTrainingMode) {
   EXPECT_THAT(RefusalsOf("remove-identity", graph), ElementsAre(HasSubstr("training")));
 }
 
+TEST(RemoveIdentity, DropsASumOfOne) {
+  for (const char* op : {"Sum", "Max", "Min", "Mean"}) {
+    Graph graph = Parse(fmt::format("graph (float[2] x) => (y) {{ a = {}(x)  y = Neg(a) }}", op));
+    EXPECT_THAT(ApplyRule("remove-identity", graph), ElementsAre("a"));
+  }
+  const Graph two = Parse("graph (float[2] x) => (y) { a = Sum(x, x)  y = Neg(a) }");
+  EXPECT_THAT(RefusalsOf("remove-identity", two), IsEmpty());
+}
+
 }  // namespace
 }  // namespace rlc

@@ -57,5 +57,51 @@ TEST(RemoveNeutralArithmetic, KeepsScaleAndBiasOfALayerNormTogether) {
               ElementsAre(HasSubstr("normalization"), HasSubstr("normalization")));
 }
 
+TEST(RemoveNeutralArithmetic, DropsBoundsBeyondAllValues) {
+  for (const char* text : {
+           "graph (float[2] x) => (y) { a = Max(x, %c float[] = {-inf})  y = Neg(a) }",
+           "graph (double[2] x) => (y) { a = Min(%c double[1] = {inf}, x)  y = Neg(a) }",
+           "graph (int32[2] x) => (y) { a = Max(x, %c int32[] = {-2147483648})  y = Neg(a) }",
+           "graph (uint8[2] x) => (y) { a = Max(x, %c uint8[] = {0})  y = Not(a) }",
+           "graph (float[2] x) => (y) { a = Clip(x, %l float[] = {-inf}, %h float[] = {inf})  y = Neg(a) }",
+           "graph (int8[2] x) => (y) { a = Clip(x, %l int8[] = {-128})  y = Neg(a) }",
+       }) {
+    Graph graph = Parse(text);
+    EXPECT_THAT(ApplyRule("remove-neutral-arithmetic", graph), ElementsAre("a")) << text;
+  }
+}
+
+TEST(RemoveNeutralArithmetic, LeavesBoundsThatValuesReach) {
+  for (const char* text : {
+           "graph (float[2] x) => (y) { a = Max(x, %c float[] = {-3.4e38})  y = Neg(a) }",
+           "graph (float[2] x) => (y) { a = Max(x, %c float[] = {0})  y = Neg(a) }",
+           "graph (int32[2] x) => (y) { a = Min(x, %c int32[] = {-2147483648})  y = Neg(a) }",
+           "graph (int8[2] x) => (y) { a = Clip(x, %l int8[] = {-127})  y = Neg(a) }",
+       }) {
+    EXPECT_THAT(RefusalsOf("remove-neutral-arithmetic", Parse(text)), IsEmpty()) << text;
+  }
+}
+
+TEST(RemoveNeutralArithmetic, DropsAWhereThatHasChosen) {
+  Graph first = Parse("graph (float[2,3] x, float[3] z) => (y) { a = Where(%c bool[1] = {1}, x, z)  y = Neg(a) }");
+  EXPECT_THAT(ApplyRule("remove-neutral-arithmetic", first), ElementsAre("a"));
+  EXPECT_EQ(first.value(first.node(first.nodes()[0]).inputs[0]).name, "x");
+  Graph second = Parse("graph (float[] x, float[N] z) => (y) { a = Where(%c bool[] = {0}, x, z)  y = Neg(a) }");
+  EXPECT_THAT(ApplyRule("remove-neutral-arithmetic", second), ElementsAre("a"));
+  EXPECT_EQ(second.value(second.node(second.nodes()[0]).inputs[0]).name, "z");
+}
+
+TEST(RemoveNeutralArithmetic, RefusesAWhereThatWidens) {
+  for (const char* text : {
+           "graph (float[1] x, float[3] z) => (y) { a = Where(%c bool[] = {1}, x, z)  y = Neg(a) }",
+           "graph (float[N] x, float[M] z) => (y) { a = Where(%c bool[] = {1}, x, z)  y = Neg(a) }",
+           "graph (float[1] x, float[] z) => (y) { a = Where(%c bool[2] = {1, 1}, x, z)  y = Neg(a) }",
+       }) {
+    EXPECT_THAT(RefusalsOf("remove-neutral-arithmetic", Parse(text)), ElementsAre(HasSubstr("widen"))) << text;
+  }
+  const Graph mixed = Parse("graph (float[2] x) => (y) { a = Where(%c bool[2] = {1, 0}, x, x)  y = Neg(a) }");
+  EXPECT_THAT(RefusalsOf("remove-neutral-arithmetic", mixed), IsEmpty());
+}
+
 }  // namespace
 }  // namespace rlc

@@ -2,6 +2,8 @@
 //   Reshape, Flatten, Squeeze, Unsqueeze to the shape that x has      ->   x
 //   Expand whose target provably broadcasts into x; Tile by ones      ->   x
 //   Slice of everything; Pad by nothing; Split into one               ->   x
+//   Resize and Upsample by one; pools of one; DepthToSpace of blocks of one   ->   x
+//   ReduceMean, Sum, Max, Min, Prod over axes of length one that stay, or over none   ->   x
 //
 // Shapes are compared by numbers and by names (equal names are equal sizes), as inferred, never as recorded in the
 // file.
@@ -92,6 +94,48 @@ bool KeepsRank(const Graph& graph, const Node& node) {
   return node.op == "Squeeze" && dims && std::find(dims->begin(), dims->end(), 1) == dims->end();
 }
 
+// By scales of one, or to the sizes that x has. Whatever the mode, the sampled points are then the pixels themselves;
+// only a crop samples elsewhere.
+bool IsWholeResize(const Graph& graph, const Node& node) {
+  if (node.op == "Upsample") return graph.opset() >= 9 && IsAll(graph, node.input(1), 1);
+  if (graph.opset() < 11) return IsAll(graph, node.input(1), 1);
+  const Attribute* transformation = node.FindAttribute("coordinate_transformation_mode");
+  const auto* mode = transformation ? std::get_if<std::string>(&transformation->value) : nullptr;
+  if (transformation != nullptr && (mode == nullptr || *mode == "tf_crop_and_resize")) return false;
+  if (IsAbsentOrEmpty(graph, node.input(3))) return IsAll(graph, node.input(2), 1);
+  const auto dims = StaticShape(graph, node.input(0));
+  return node.FindAttribute("axes") == nullptr && dims && IntsConstant(graph, node.input(3)) == *dims;
+}
+
+bool IsPoolOfOne(const Graph& graph, const Node& node) {
+  const auto all = [&](const char* name, int64_t wanted, bool needed) {
+    if (node.FindAttribute(name) == nullptr) return !needed;
+    const auto values = node.GetInts(name);
+    return values && std::all_of(values->begin(), values->end(), [&](int64_t value) { return value == wanted; });
+  };
+  return all("kernel_shape", 1, true) && all("strides", 1, false) && all("pads", 0, false) &&
+         OutputsUnread(graph, node);
+}
+
+// The axes stay and have one element each, or there are none.
+bool KeepsReduce(const Graph& graph, const Node& node) {
+  const int input_since = node.op == "ReduceSum" ? 13 : 18;
+  const auto axes = ReadAxes(graph, node, input_since);
+  if (!axes) return false;
+  if (!*axes || (*axes)->empty()) return graph.opset() >= input_since && node.GetInt("noop_with_empty_axes", 0) == 1;
+  const Type& type = graph.type(node.input(0));
+  return type.rank() >= 0 && node.GetInt("keepdims", 1) == 1 &&
+         std::all_of((*axes)->begin(), (*axes)->end(), [&](int64_t axis) {
+           const auto at = NormalizeAxis(axis, type.rank());
+           return at && (*type.shape)[static_cast<size_t>(*at)].value == 1;
+         });
+}
+
+bool IsKeptByReduce(const Node& node) {
+  return node.op == "ReduceMean" || node.op == "ReduceSum" || node.op == "ReduceMax" || node.op == "ReduceMin" ||
+         node.op == "ReduceProd";
+}
+
 bool IsWholeSplit(const Node& node) { return node.outputs.size() == 1; }
 
 bool KeepsInput(const Graph& graph, const Node& node) {
@@ -103,6 +147,10 @@ bool KeepsInput(const Graph& graph, const Node& node) {
   if (node.op == "Tile") return graph.opset() >= 6 && IsAll(graph, node.input(1), 1);
   if (node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze") return KeepsRank(graph, node);
   if (node.op == "Split") return IsWholeSplit(node);
+  if (node.op == "Resize" || node.op == "Upsample") return IsWholeResize(graph, node);
+  if (node.op == "MaxPool" || node.op == "AveragePool") return IsPoolOfOne(graph, node);
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth") return node.GetInt("blocksize", 0) == 1;
+  if (IsKeptByReduce(node)) return KeepsReduce(graph, node);
   return false;
 }
 
@@ -117,8 +165,8 @@ Outcome At(const Graph& graph, NodeId anchor, const RewriteContext&) {
 }  // namespace
 
 std::unique_ptr<Rewrite> RemoveNeutralLayout() {
-  return MakeExactRule("remove-neutral-layout", "Transpose, Reshape, Slice, Pad, Expand, Tile that change nothing -> x",
-                       &At);
+  return MakeExactRule("remove-neutral-layout",
+                       "Transpose, Reshape, Slice, Pad, Expand, Resize, ... that change nothing -> x", &At);
 }
 
 }  // namespace rlc
