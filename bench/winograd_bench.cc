@@ -204,7 +204,8 @@ void PrintStages(const Layer& layer, WinogradTile tile, int block) {
                                .channels = in,
                                .units = (static_cast<size_t>(layer.out) + unit - 1) / unit,
                                .unit_channels = unit,
-                               .lanes = kernels.lanes};
+                               .lanes = kernels.lanes,
+                               .rows = kernels.rows};
   const WinogradPlan plan = MakeWinogradPlan(sizes, 1, L2CacheBytes());
   Rng rng(5);
   const size_t width = static_cast<size_t>(layer.size) + 8;  // padded: all tiles whole
@@ -231,16 +232,14 @@ void PrintStages(const Layer& layer, WinogradTile tile, int block) {
       const WinogradTileBlock tiles = {spots.data() + begin, count, (count + kernels.rows - 1) / kernels.rows};
       const ptrdiff_t plane = static_cast<ptrdiff_t>(width * width * b), row = static_cast<ptrdiff_t>(width * b);
       timed(0, [&] { kernels.input(tiles, {x.get(), in / b, plane, row, v.get(), plan.v_stride(sizes)}); });
-      for (size_t chunk = 0; chunk < sizes.units; chunk += plan.chunk_units) {
-        const size_t units = std::min(plan.chunk_units, sizes.units - chunk);
-        const float* panel = u.get() + chunk * unit * in * positions;
+      for (size_t i = 0; i < sizes.units; ++i) {
         timed(1, [&] {
-          kernels.product(tiles, {v.get(), panel, m.get(), plan.v_stride(sizes), plan.m_stride(sizes), in, in,
-                                  units * unit / (2 * kernels.lanes), false});
+          kernels.product(tiles, {v.get(), u.get() + i * unit * in * positions, m.get(), plan.v_stride(sizes),
+                                  plan.m_stride(sizes), in, in, unit / (2 * kernels.lanes), false});
         });
         timed(2, [&] {
-          kernels.output(tiles, {m.get(), plan.m_stride(sizes), bias.get(), nullptr,
-                                 y.get() + chunk * unit * width * width, units * unit / b, plane, row, 0.0F, 1e30F});
+          kernels.output(tiles, {m.get(), plan.m_stride(sizes), bias.get(), nullptr, y.get() + i * unit * width * width,
+                                 unit / b, plane, row, 0.0F, 1e30F});
         });
       }
     }
@@ -248,10 +247,9 @@ void PrintStages(const Layer& layer, WinogradTile tile, int block) {
   }
   const double products = 2.0 * static_cast<double>(positions * sizes.tiles * in * sizes.units * unit);
   fmt::print(
-      "    F{}: {} tiles in blocks of {}, {} of {} units; input {:.3f} ms, product {:.3f} ms ({:.0f} GFLOP/s), "
+      "    F{}: {} tiles in blocks of {}; input {:.3f} ms, product {:.3f} ms ({:.0f} GFLOP/s), "
       "output {:.3f} ms\n",
-      out, sizes.tiles, plan.block_tiles, plan.chunk_units, sizes.units, best[0] * 1e3, best[1] * 1e3,
-      products / best[1] * 1e-9, best[2] * 1e3);
+      out, sizes.tiles, plan.block_tiles, best[0] * 1e3, best[1] * 1e3, products / best[1] * 1e-9, best[2] * 1e3);
 }
 
 int Main(std::vector<Layer> layers, int rounds, bool avx2, bool stages) {

@@ -141,7 +141,8 @@ WinogradConv::Packed::Packed(const WinogradShape& shape_in, WinogradTile tile_in
            .channels = in_blocks * block,
            .units = CeilDivide(out_blocks * block, unit_channels),
            .unit_channels = unit_channels,
-           .lanes = kernels.lanes};
+           .lanes = kernels.lanes,
+           .rows = kernels.rows};
   for (size_t i = 0; i < plans.size(); ++i) plans[i] = MakeWinogradPlan(sizes, i + 1, l2_bytes);
 }
 
@@ -197,10 +198,9 @@ void WinogradConv::Packed::RunBlock(const WinogradPlan& plan, const WinogradTile
                         .v = v,
                         .v_stride = plan.v_stride(sizes)});
   const ptrdiff_t out_plane = b * shape.out_height() * shape.out_width();
-  for (size_t unit = unit_begin; unit < unit_end; unit += plan.chunk_units) {
+  for (size_t unit = unit_begin; unit < unit_end; ++unit) {
     const size_t channel = unit * sizes.unit_channels;
-    const size_t channel_end =
-        std::min(std::min(unit + plan.chunk_units, unit_end) * sizes.unit_channels, out_blocks * block);
+    const size_t channel_end = std::min(channel + sizes.unit_channels, out_blocks * block);
     const size_t panel = channel / panel_channels, panel_end = CeilDivide(channel_end, panel_channels);
     kernels.product(tiles, {.v = v,
                             .u = u.data() + panel * sizes.positions * Size(shape.in_channels) * panel_channels,

@@ -152,11 +152,17 @@ void InputStage(const WinogradTileBlock& block, const WinogradInputStage& stage)
 
 // ---- Product stage: V, U -> M
 
-// m[row][...] = sum over channels of v[channel block][row][channel] u[channel][...]. `ahead`: as large as u, is read
-// next.
+// What the multiplication needs next, and fetches into the L2 cache meanwhile: two places, `step` floats further for
+// each channel.
+struct Ahead {
+  const float *first, *second;
+  size_t step;
+};
+
+// m[row][...] = sum over channels of v[channel block][row][channel] u[channel][...].
 template <size_t kBlock, size_t kRows, size_t kVectors>
-HWY_NOINLINE void Multiply(const float* HWY_RESTRICT v, const float* HWY_RESTRICT u, size_t channels,
-                           const float* ahead, float* HWY_RESTRICT m) {
+HWY_NOINLINE void Multiply(const float* HWY_RESTRICT v, const float* HWY_RESTRICT u, size_t channels, Ahead ahead,
+                           float* HWY_RESTRICT m) {
   const Wide d;
   using V = hn::Vec<Wide>;
   V sum[kRows][kVectors];
@@ -172,8 +178,8 @@ HWY_NOINLINE void Multiply(const float* HWY_RESTRICT v, const float* HWY_RESTRIC
       V weights[kVectors];
       HWY_UNROLL(2)
       for (size_t k = 0; k < kVectors; ++k) weights[k] = hn::Load(d, u + k * kLanes);
-      HWY_UNROLL(2)
-      for (size_t k = 0; k < kVectors; ++k) __builtin_prefetch(ahead + k * kLanes, 0, 2);
+      __builtin_prefetch(ahead.first, 0, 2);
+      __builtin_prefetch(ahead.second, 0, 2);
       HWY_UNROLL(16)
       for (size_t r = 0; r < kRows; ++r) {
         const V value = hn::Set(d, v[r * kBlock]);
@@ -181,7 +187,8 @@ HWY_NOINLINE void Multiply(const float* HWY_RESTRICT v, const float* HWY_RESTRIC
         for (size_t k = 0; k < kVectors; ++k) sum[r][k] = hn::MulAdd(value, weights[k], sum[r][k]);
       }
       u += kVectors * kLanes;
-      ahead += kVectors * kLanes;
+      ahead.first += ahead.step;
+      ahead.second += ahead.step;
     }
     v -= count;
   }
@@ -192,7 +199,7 @@ HWY_NOINLINE void Multiply(const float* HWY_RESTRICT v, const float* HWY_RESTRIC
   }
 }
 
-using MultiplyFunction = void (*)(const float*, const float*, size_t, const float*, float*);
+using MultiplyFunction = void (*)(const float*, const float*, size_t, Ahead, float*);
 
 template <size_t kBlock, size_t kVectors, size_t... kRows>
 constexpr void FillTable(MultiplyFunction (&table)[kMaxRows + 1], std::index_sequence<kRows...>) {
@@ -232,7 +239,10 @@ void ProductStage(const WinogradTileBlock& block, const WinogradProductStage& st
         const size_t begin = block.GroupBegin(group), rows = block.GroupBegin(group + 1) - begin;
         const float* v = stage.v + position * stage.v_stride + begin * stage.padded_channels;
         const MultiplyFunction multiply = is_half ? kTable.half[rows] : kTable.full[rows];
-        multiply(v, u, stage.channels, group == 0 ? next : u, m + begin * 2 * kLanes);
+        // Each group fetches its share of what comes next, so that this never pauses.
+        const size_t step = (kLanes + block.groups - 1) / block.groups;
+        const float* ahead = next + 2 * group * step * stage.channels;
+        multiply(v, u, stage.channels, {ahead, ahead + step * stage.channels, step}, m + begin * 2 * kLanes);
       }
     }
   }
