@@ -1,5 +1,3 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -7,6 +5,12 @@
 #include "rlc/base/format.h"
 #include "rlc/kernels/onednn-inl.h"
 #include "rlc/kernels/ops.h"
+
+// Of the OpenMP library that oneDNN runs on. Its header comes with the compiler, and clang's is a package of its own.
+extern "C" {
+int omp_get_max_threads(void);
+void omp_set_num_threads(int threads);
+}
 
 namespace rlc {
 namespace onednn {
