@@ -116,14 +116,15 @@ TEST(Surrogate, CorrectionMovesEstimatesTowardsMeasurements) {
   const double before = LatencyOf(surrogate, {0});
   const std::vector<Surrogate::Measured> once = {{{0}, before + 1, 0.011}};
   surrogate.Correct(once);
-  // One measurement of one entry moves it half way (ridge 1).
-  EXPECT_NEAR(LatencyOf(surrogate, {0}), before + 0.5, 1e-12);
+  // One measurement of one entry moves a drop half way (ridge 1), a latency by more the faster the candidate is.
+  const double speed = surrogate.tables().baseline_ms / (before + 1), weight = speed * speed;
+  EXPECT_NEAR(LatencyOf(surrogate, {0}), before + weight / (weight + 1), 1e-12);
   EXPECT_NEAR(surrogate.ExpectedDrop({0}).value(), 0.001 + 0.005, 1e-12);
   EXPECT_DOUBLE_EQ(LatencyOf(surrogate, {1}), 10 - 3 + 2 + 0.3 + 0.4) << "the others stay";
   // Many equal ones nearly all of the way; and each call starts anew.
   const std::vector<Surrogate::Measured> often(19, once[0]);
   surrogate.Correct(often);
-  EXPECT_NEAR(LatencyOf(surrogate, {0}), before + 0.95, 1e-12);
+  EXPECT_NEAR(LatencyOf(surrogate, {0}), before + 19 * weight / (19 * weight + 1), 1e-12);
 }
 
 TEST(Surrogate, CorrectionIsTheSameInBothSpaces) {
