@@ -19,7 +19,7 @@ struct Finalist {
   Candidate candidate;
   Plan plan;                           // what makes it
   bool original = false;               // nothing applied at all
-  bool exact = false;                  // exact rewrites, exact forms of layers only
+  bool exact = false;                  // with compiled regions: exact forms of layers only
   std::vector<std::string> libraries;  // of custom operators that it is run with
   std::map<int, std::string> forms;    // of layers in compiled regions, where it is not the direct one
   std::string description;
@@ -33,7 +33,7 @@ struct Finalist {
   // Exact rewrites only: the output that deviates most from the original's, optimizations off; nothing: not compared.
   std::optional<OutputDeviation> deviation;
 
-  bool exact_only() const { return !original && exact; }
+  bool exact_only() const { return !original && (has_regions() ? exact : candidate.empty()); }
   bool has_regions() const { return !libraries.empty(); }
 };
 
