@@ -100,7 +100,10 @@ TEST(Recorder, CorrectsTheSurrogate) {
   Recorder recorder(world.problem);
   recorder.Try({quantize});
   const double measured = recorder.best()->costs->latency_ms.value;
-  EXPECT_NEAR(world.surrogate.Evaluate({quantize})->latency_ms.value, (before + measured) / 2, 1e-9);
+  // One measurement counts by the square of the candidate's speed-up against one of ridge.
+  const double speed = request.tables.baseline_ms / measured, weight = speed * speed;
+  EXPECT_NEAR(world.surrogate.Evaluate({quantize})->latency_ms.value,
+              before + (measured - before) * weight / (weight + 1), 1e-9);
 }
 
 }  // namespace
